@@ -127,21 +127,38 @@ std::size_t last_folder_change(const ProgramContext& context) {
   return at;
 }
 
+// Programs of the environment that it activates are in PATH.
+bool changes_path(const ProgramContext& context) {
+  constexpr std::string_view k_changes[] = {
+      "module", "ml", "source", ".", "conda", "mamba", "micromamba", "spack", "pip", "pip3"};
+  const lint::Runs& all = context.subject.runs;
+  return std::any_of(all.runs.begin(),
+                     all.runs.end(),
+                     [&](const lint::Run& run) {
+                       return run.span.begin < context.at && is_one_of(k_changes, run.name());
+                     }) ||
+         std::any_of(all.assigned.begin(), all.assigned.end(), [](const lint::Assigned& one) {
+           return one.name == "PATH";
+         });
+}
+
 }  // namespace
 
-bool is_found_in_folder(const std::string& program, const ProgramContext& context) {
-  if (program.empty() || program.find_first_of("/=") != std::string::npos) return false;
-  // Nobody installs files of these names in PATH.
+FlatWord found_in_folder(const std::string& program, const ProgramContext& context) {
+  if (program.empty() || program.find_first_of("/=") != std::string::npos) return {};
   const auto& runs = context.subject.runs.runs;
   const std::size_t begin = last_folder_change(context);
-  return program.ends_with(".sh") || program.ends_with(".py") ||
-         std::any_of(runs.begin(),
-                     runs.end(),
-                     [&](const lint::Run& run) {
-                       return run.span.begin >= begin && run.span.begin < context.at &&
-                              !run.words.empty() && makes_here(run, program);
-                     }) ||
-         (context.is_in_folder && context.is_in_folder(program));
+  const bool is_here = (context.is_in_folder && context.is_in_folder(program)) ||
+                       std::any_of(runs.begin(), runs.end(), [&](const lint::Run& run) {
+                         return run.span.begin >= begin && run.span.begin < context.at &&
+                                !run.words.empty() && makes_here(run, program);
+                       });
+  // Few people install files of these names in PATH.
+  if (!is_here && !program.ends_with(".sh") && !program.ends_with(".py")) return {};
+  const std::string here = "./" + program;
+  if (is_here || !changes_path(context)) return {{Segment::Kind::literal, here, true}};
+  const std::string in_path = "$(type -P " + shell_quote(program) + " || echo ";
+  return {{Segment::Kind::source, in_path + shell_quote(here) + ")", true}};
 }
 
 }  // namespace dts::convert

@@ -21,8 +21,9 @@ void keep_first_node(std::vector<FlatWord>& words, const ProgramContext& context
 [[nodiscard]] Names own_values(const std::vector<FlatWord>& words);
 void note_own_values(const Names& own, Program& program);
 
-// srun(1), EXECUTABLE PATH RESOLUTION: srun looks for the program in the current folder as well as
-// in PATH, so other launchers need "./train.sh".
-[[nodiscard]] bool is_found_in_folder(const std::string& program, const ProgramContext& context);
+// srun(1), EXECUTABLE PATH RESOLUTION: srun looks for the program in PATH and then in the current
+// folder, so other launchers need ./train.sh. Empty: the program is in PATH. Where the script
+// changes PATH before, $(type -P train.sh || echo ./train.sh).
+[[nodiscard]] FlatWord found_in_folder(const std::string& program, const ProgramContext& context);
 
 }  // namespace dts::convert

@@ -102,8 +102,9 @@ class Maker {
   void find(Launched& made) const {
     const std::string name = made.command.empty() ? "" : plain(made.command[0]).value_or("");
     const bool is_inside = made.settings.count("container") > 0;
-    if (made.launcher == lint::Launcher::srun && !is_inside && is_found_in_folder(name, context_))
-      made.command[0] = {{Segment::Kind::literal, "./" + name, true}};
+    if (made.launcher != lint::Launcher::srun || is_inside) return;
+    FlatWord found = found_in_folder(name, context_);
+    if (!found.empty()) made.command[0] = std::move(found);
   }
 
   void settle(Launched& made) {

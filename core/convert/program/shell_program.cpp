@@ -86,15 +86,16 @@ void cut_launcher(const lint::Run& run,
   program.note(made.notes, made.losses);
   program.add_blanks(made.blanks);
   const lint::ExpandedWord& command = run.words[launch.command_at];
-  const bool is_here = launch.launcher == lint::Launcher::srun && command.is_literal &&
-                       made.settings.count("container") == 0 &&
-                       is_found_in_folder(command.value.text, context);
+  const bool is_sought = launch.launcher == lint::Launcher::srun && command.is_literal &&
+                         made.settings.count("container") == 0;
+  const FlatWord found = is_sought ? found_in_folder(command.value.text, context) : FlatWord();
   const std::size_t begin = run.words[launch.launcher_at].span.begin;
   if (begin == command.span.begin)  // both are in one variable: CMD="srun prog"; $CMD
     program.losses.push_back(
         fmt::format("the launcher in {}, whose value is known only in the job's shell",
                     context.subject.text.substr(begin, command.span.end - begin)));
-  cutter.cut(begin, command.span.begin, is_here ? "./" : "");
+  cutter.cut(begin, command.span.begin);
+  if (!found.empty()) cutter.cut(command.span.begin, command.span.end, to_source(found));
 }
 
 }  // namespace

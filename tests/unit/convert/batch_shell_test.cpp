@@ -160,6 +160,12 @@ TEST_CASE("srun finds programs in the current folder") {
   CHECK(made_of_script("srun -n 2 train.py\n").says(R"(command = ["./train.py"])"));
   CHECK(made_of_script("if a; then srun train.sh; fi\n").says("then ./train.sh; fi"));
   CHECK(made_of_script("srun --container-image=i train.sh\n").says(R"(command = ["train.sh"])"));
+  // An environment may have it.
+  const std::string sought = "$(type -P m2m.py || echo ./m2m.py)";
+  CHECK(made_of_script("conda activate a\nsrun m2m.py train\n")
+            .says("exec \\\"" + sought + "\\\" train"));
+  CHECK(made_of_script("PATH=~/bin:$PATH\nif a; then srun m2m.py; fi\n")
+            .says("then \\\"" + sought + "\\\"; fi"));
   CHECK(made_of_script("mpirun train.sh\n").says(R"(command = ["train.sh"])"));
   CHECK(made_of_script("srun bin/train.sh\n").says(R"(command = ["bin/train.sh"])"));
   CHECK(made_of_script("mpicc -o hello hello.c\nsrun hello\n").says(R"(command = ["./hello"])"));
