@@ -153,6 +153,7 @@ class Converter {
       functions.text += one.text + "\n";
       add_layout(one.settings, subject_.job, functions);
       functions.needs.insert(one.needs.begin(), one.needs.end());
+      functions.launch_sizes.insert(one.launch_sizes.begin(), one.launch_sizes.end());
       functions.note(one.notes, one.losses);
       starts = starts || starts_processes(part->item, subject_);
     }
@@ -168,12 +169,7 @@ class Converter {
     const std::string read = output_read_later(parts_, item);
     context.keeps_output = !read.empty() && !is_launched(item);
     Program program = program_of(item, inliner_, context);
-    if (!context.functions.empty()) {
-      program.text = functions.text + program.text;
-      add_layout(functions.settings, subject_.job, program);
-      program.needs.merge(functions.needs);
-      program.note(functions.notes, functions.losses);
-    }
+    if (!context.functions.empty()) add_functions(functions, subject_.job, program);
     if (!read.empty() && !context.keeps_output) program.losses.push_back(read + k_read_later);
     starts = (starts && !context.functions.empty()) || starts_processes(item, subject_);
     const auto own = plan::find_own_launcher(command_of(program, {}, options_));
@@ -181,7 +177,7 @@ class Converter {
     program.starts_processes = starts || is_recognised;
     settle_layout(
         program, draft_, subject_.job, program.starts_processes, is_recognised, is_launched_);
-    settle_sizes(program, draft_, resolver_);
+    settle_sizes(program, draft_, context);
     return program;
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Program says of itself, and how programs of one statement join.
+#include "core/convert/program/script_sizes.hpp"
 #include "core/convert/program/shell_program.hpp"
 
 #include <fmt/format.h>
@@ -65,6 +66,14 @@ void add_layout(const Settings& settings, const lint::Job& job, Program& program
       if (settings.count(name) == 0) see(name, asked, settings);
   }
   for (const auto& [name, asked] : settings) all[name] = asked;
+}
+
+void add_functions(const Program& functions, const lint::Job& job, Program& program) {
+  write_launch_sizes(functions.launch_sizes, program);
+  program.text = functions.text + program.text;
+  add_layout(functions.settings, job, program);
+  program.needs.insert(functions.needs.begin(), functions.needs.end());
+  program.note(functions.notes, functions.losses);
 }
 
 }  // namespace dts::convert

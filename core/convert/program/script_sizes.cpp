@@ -226,9 +226,13 @@ void write_sizes(std::vector<FlatWord>& words, const ScriptSizes& sizes) {
     }
 }
 
-void write_sizes_of_role(Program& program, const ScriptSizes& sizes) {
-  program.launch_sizes = sizes;
+void write_launch_sizes(const ScriptSizes& sizes, Program& program) {
+  program.launch_sizes.insert(sizes.begin(), sizes.end());
   program.text = with_script_sizes(program.text, sizes, true);
+}
+
+void write_sizes_of_role(Program& program, const ScriptSizes& sizes) {
+  write_launch_sizes(sizes, program);
   // Otherwise the ranks' shells expand what is left.
   if (program.settings.count("launcher") == 0) write_sizes(program.words, sizes);
 }
@@ -244,7 +248,8 @@ void note_left_sizes(const std::string& text, Program& program) {
                               " is not set in the script; here it is the rank's cores");
 }
 
-void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver) {
+void settle_sizes(Program& program, const Draft& draft, const ProgramContext& context) {
+  const Resolver& resolver = context.resolver;
   const bool starts_tasks = program.settings.count("launcher") > 0;  // those of the script
   const auto add = [&](const char* name) {
     if (const auto value = resolver.variable(name)) program.sizes[name] = value;
@@ -252,6 +257,8 @@ void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver
   if (!starts_tasks &&
       program.dropped.count("ntasks") + program.dropped.count("ntasks-per-node") > 0)
     for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"}) add(name);
+  if (!starts_tasks && program.settings.count("nodes") > 0)  // a step of its own
+    program.sizes.merge(sizes_at_launch(program.settings, context));
   const bool is_open = std::any_of(draft.blanks.begin(), draft.blanks.end(), [](const Blank& one) {
     return one.option == "cpus-per-task";
   });

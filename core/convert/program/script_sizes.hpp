@@ -18,7 +18,10 @@ namespace dts::convert {
 // Writes them in where the words have shell source.
 void write_sizes(std::vector<FlatWord>& words, const ScriptSizes& sizes);
 
-// The same for a role, whose own sizes differ from the job's; of a text, what its shell expands.
+// Of a text, what its own shell expands.
+void write_launch_sizes(const ScriptSizes& sizes, Program& program);
+
+// The same for a role, whose own sizes differ from the job's, and for its words.
 void write_sizes_of_role(Program& program, const ScriptSizes& sizes);
 
 // A text of the set-up or tear-down with those of the program.
@@ -26,7 +29,7 @@ void write_sizes_of_role(Program& program, const ScriptSizes& sizes);
 
 // Finds what the script's shell has in SLURM_NTASKS and the like where the program's job has
 // something else (Program::sizes), and writes it into the program. `draft`: the script's options.
-void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver);
+void settle_sizes(Program& program, const Draft& draft, const ProgramContext& context);
 
 // The text with these values in place of $NAME, ${NAME}, ${NAME:-x} and names in $((...)), ((...))
 // and comparisons of [[ ]]. Not in what it writes for other jobs.

@@ -6,6 +6,7 @@
 #include "core/convert/lines/verdict.hpp"
 #include "core/convert/program/batch_values.hpp"
 #include "core/convert/program/launcher.hpp"
+#include "core/convert/program/script_sizes.hpp"
 #include "core/lint/lint.hpp"
 #include "core/lint/script/program.hpp"
 #include "core/shell/parse.hpp"
@@ -258,6 +259,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
     is_in_loop = is_in_loop || run->around.is_in_loop;
   }
   program.text = cutter.text() + item.tail;
+  if (has_launcher) write_launch_sizes(sizes_at_launch(program.settings, context), program);
   if (submits(item)) program.losses.emplace_back(k_submits);
   const bool is_alone = !has_launcher && context.facts.nodes < 2;
   const std::size_t backgrounds = wait_for_backgrounds(item, context, is_alone, program);

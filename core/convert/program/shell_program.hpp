@@ -29,6 +29,9 @@ inline constexpr const char* k_own_nodes =
 // text is started once.
 void add_layout(const Settings& settings, const lint::Job& job, Program& program);
 
+// Puts the definitions that the program's text calls in front of it.
+void add_functions(const Program& functions, const lint::Job& job, Program& program);
+
 // Notes one line for all of them.
 void add_told(Told& told, Program& program);
 

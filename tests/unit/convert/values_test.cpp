@@ -223,6 +223,16 @@ TEST_CASE("ranks get the sizes that the launcher's shell has, also if it starts 
   const Reduced steps(begin + "srun -n 2 ./a $SLURM_NTASKS\nsrun -N 1 -n 4 ./b $SLURM_NNODES\n");
   CHECK(steps.job_has("\"./a\", \"16\""));
   CHECK(steps.job_has("\"./b\", \"2\""));
+  // In a text and its functions, what the script's shell expands; and in a step without a launcher.
+  CHECK(Reduced(begin + "if [ $SLURM_NTASKS -gt 4 ]; then srun -n 4 ./a $SLURM_NNODES; fi\n")
+            .job_has("if [ 16 -gt 4 ]; then ./a $SLURM_NNODES; fi"));
+  CHECK(Reduced(begin +
+                "cd x && srun -N 1 -n 2 ./a $SLURM_NNODES \"$SLURM_NTASKS\" '$SLURM_NTASKS'\n")
+            .job_has("./a 2 \\\"16\\\" '$SLURM_NTASKS'"));
+  CHECK(Reduced(begin + "go() {\n  srun -n 2 $1 $SLURM_NTASKS\n  true\n}\ngo ./a$SLURM_NTASKS\n")
+            .job_has("  $1 16\n  true\n}\ngo ./a16"));
+  CHECK(Reduced(begin + "srun ./b\n./a $SLURM_NTASKS $SLURM_NNODES\nsrun ./c\n")
+            .job_has("[\"./a\", \"16\", \"2\"]"));
   // A role is on some of the nodes.
   const Reduced roles = of_nodes(
       "nodes=($(scontrol show hostnames))\n"
