@@ -238,9 +238,11 @@ class Converter {
     const Bodies bodies = bodies_of(parts_);
     const SetUpText tear_down = set_up_of(
         parts_, last_, last_, parts_.size(), has_many_nodes(), rendezvous_, SetUpOf::tear_down);
+    const SetUpText none;  // where a step follows
     const Names used_later = used_by(tear_down.text, bodies);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Program& program = programs_[i];
+      const bool is_last = i + 1 == places_.size();
       const std::size_t own = i == 0 || cast_.has_roles() ? 0 : places_[i - 1];
       const SetUpOf role = i == 0 ? SetUpOf::first_role : SetUpOf::later_role;
       const SetUpOf user = cast_.has_roles() ? role : SetUpOf::step;
@@ -248,13 +250,13 @@ class Converter {
       set_up.bodies = &bodies;
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
-      const std::string text =
-          with_all_sizes(with_exports(set_up, program, used_later, options_), program);
+      const std::string text = with_all_sizes(
+          with_exports(set_up, program, is_last ? tear_down : none, used_later, options_), program);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
       // Once, when all programs have ended.
-      if (!tear_down.text.empty() && i + 1 == places_.size())
+      if (!tear_down.text.empty() && is_last)
         step.settings["teardown"] = {
-            {with_all_sizes(with_state(tear_down.text, set_up, used_later, options_), program)},
+            {with_all_sizes(with_state(tear_down, set_up, used_later, options_), program)},
             k_no_row};
       note_left_sizes(text + program.source() + tear_down.text, program);
       step.command = command_of(program, set_up, options_);

@@ -8,6 +8,7 @@
 #include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/outputs.hpp"
 #include "core/convert/lines/tools.hpp"
+#include "core/convert/program/no_program.hpp"
 #include "core/convert/program/told.hpp"
 
 #include <algorithm>
@@ -259,6 +260,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
                     SetUpOf user) {
   const bool is_tear_down = user == SetUpOf::tear_down;
   const std::size_t shared = first_program(parts);
+  const Names functions = is_tear_down ? functions_in(parts) : Names();
   SetUpText made;
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
@@ -272,6 +274,10 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const bool is_shared = i < shared && part.ended_at >= shared;
     const Turn turn{i, is_code_read, others_of(user, is_shared)};
     made.text += line_of(part, has_many_nodes, rendezvous, place, turn);
+    if (is_tear_down && part.item.follows_file)
+      for (const lint::Run* run : part.item.runs)
+        if (may_be_of_file(*run) && functions.count(run->name()) == 0)
+          made.of_files.insert(run->name());
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
     made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());

@@ -79,6 +79,7 @@ struct SetUpText {
   const Bodies* bodies = nullptr;  // of the script
   bool reads_settings = false;     // from a file, which may set any variable
   bool hands_on_code = false;      // of its last line, in SCRIPT_CODE
+  Names of_files{};                // of a tear-down: calls that may be of files that were read
 };
 
 // Whose text it is. Lines before the first program are run by the first role, on its first node,

@@ -86,12 +86,11 @@ bool is_counted(const std::string& text, const std::string& name) {
   return text.find(name + "++") != std::string::npos;
 }
 
-// Variables of the program's text that nothing in sight sets: a file that the set-up reads may.
+// Variables of `source` that nothing in sight sets: a file that the set-up reads may.
 std::vector<std::string> set_by_files(const SetUpText& set_up,
-                                      const Program& program,
+                                      const std::string& source,
                                       const Options& options) {
   std::vector<std::string> names;
-  const std::string source = program.source();  // also of a text for a shell: bash -c '... $NAME'
   SetNames own;
   for (const shell::Statement& one : shell::parse(source).statements) {
     const SetNames sets = set_names(one);
@@ -167,6 +166,7 @@ std::string arguments_line(const Options& options) {
 
 std::string with_exports(const SetUpText& set_up,
                          const Program& program,
+                         const SetUpText& tear_down,
                          const Names& later,
                          const Options& options) {
   std::string text = same_for_all(set_up.text) + set_up.text;
@@ -182,21 +182,26 @@ std::string with_exports(const SetUpText& set_up,
   std::erase_if(names, [&](const std::string& name) {
     return set_up.sets.exported.count(name) > 0 && set_up.sets.inherited.count(name) == 0;
   });
-  if (set_up.reads_settings)
-    for (const std::string& name : set_by_files(set_up, program, options)) names.push_back(name);
+  if (set_up.reads_settings)  // also in a text for a shell: bash -c '... $NAME'
+    for (const std::string& name :
+         set_by_files(set_up, program.source() + "\n" + tear_down.text, options))
+      names.push_back(name);
   if (!names.empty()) text += "export " + join(names, " ") + "\n";
   if (!state.empty()) text += std::string("export ") + k_state + "=\"$(" + state + ")\"\n";
-  if (!program.functions.empty()) text += functions_of_files(program.functions, state);
+  Names functions = program.functions;
+  functions.insert(tear_down.of_files.begin(), tear_down.of_files.end());
+  if (!functions.empty()) text += functions_of_files(functions, state);
   if (set_up.sets.changes_folder) text += std::string("export ") + k_folder + "=$PWD\n";
   return text;
 }
 
-std::string with_state(const std::string& text,
+std::string with_state(const SetUpText& tear_down,
                        const SetUpText& set_up,
                        const Names& used,
                        const Options& options) {
+  const std::string& text = tear_down.text;
   std::string made = patterns_for(text, set_up, used);
-  if (!declarations(set_up, used).empty()) made += k_take_state;
+  if (!tear_down.of_files.empty() || !declarations(set_up, used).empty()) made += k_take_state;
   if (uses_own_arguments(text)) made += arguments_line(options);
   if (set_up.sets.changes_folder) made += k_take_folder;
   return made + text;

@@ -11,17 +11,18 @@
 
 namespace dts::convert {
 
-// The set-up and, behind it, what it exports of its own variables: those that the program's text or
-// `later` use.
+// The set-up and, behind it, what it exports of its own variables: those that the program's text,
+// `tear_down` or `later` use. `tear_down`: behind the program, or empty.
 [[nodiscard]] std::string with_exports(const SetUpText& set_up,
                                        const Program& program,
+                                       const SetUpText& tear_down,
                                        const Names& later,
                                        const Options& options);
 
 // The tear-down, which has a shell of its own, in the folder to which the set-up leads, and with
 // the arrays and functions of the set-up and the script's arguments that it uses. `used`: names in
-// `text`.
-[[nodiscard]] std::string with_state(const std::string& text,
+// its text.
+[[nodiscard]] std::string with_state(const SetUpText& tear_down,
                                      const SetUpText& set_up,
                                      const Names& used,
                                      const Options& options);

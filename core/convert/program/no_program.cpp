@@ -34,10 +34,7 @@ bool calls_function(const Item& item, const ProgramContext& context) {
          std::none_of(item.words.begin(), item.words.end(), is_launcher);
 }
 
-namespace {
-
-// run_training, not ./prog, python, srun prog, tail, exec prog or a function of the script.
-bool may_be_of_file(const lint::Run& run, const ProgramContext& context) {
+bool may_be_of_file(const lint::Run& run) {
   const std::string& name = run.name();
   const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char one) {
     return shell::is_name_char(one) || one == '-' || one == '.';
@@ -45,11 +42,8 @@ bool may_be_of_file(const lint::Run& run, const ProgramContext& context) {
   constexpr std::string_view k_of_programs[] = {
       "exec", "env", "nohup", "nice", "timeout", "stdbuf", "taskset", "numactl"};
   return is_name && run.launch.launcher == lint::Launcher::none && !is_program(run) &&
-         !is_one_of(k_of_programs, name) && !reads_only(name) && !is_auxiliary(name) &&
-         !is_function(name, context);
+         !is_one_of(k_of_programs, name) && !reads_only(name) && !is_auxiliary(name);
 }
-
-}  // namespace
 
 void account_for_arguments(const Item& item, bool are_of_set_up, Program& program) {
   if (!uses_arguments(*item.statement)) return;
@@ -68,11 +62,14 @@ void account_for_arguments(const Item& item, bool are_of_set_up, Program& progra
 void keep_functions(const Item& item, const ProgramContext& context, Program& program) {
   if (!item.follows_file) return;
   Names functions;
+  const auto is_of_file = [&context](const lint::Run& run) {
+    return may_be_of_file(run) && !is_function(run.name(), context);
+  };
   for (const lint::Run* run : item.runs)
-    if (may_be_of_file(*run, context)) functions.insert(run->name());
+    if (is_of_file(*run)) functions.insert(run->name());
   if (!functions.empty() && program.text.empty()) program = shell_program(item, context);
   for (const lint::Run* run : item.inside)  // --data "$(folder_of_data)"
-    if (run->around.inner == 0 && may_be_of_file(*run, context)) functions.insert(run->name());
+    if (run->around.inner == 0 && is_of_file(*run)) functions.insert(run->name());
   if (functions.empty() || !program.needs_shell()) return;
   program.functions = std::move(functions);
   program.notes.push_back(

@@ -6,6 +6,10 @@
 
 namespace dts::convert {
 
+// run_training, not ./prog, python, srun prog, tail or exec prog. It may also be a function of the
+// script.
+[[nodiscard]] bool may_be_of_file(const lint::Run& run);
+
 // True if `item` calls a function of the script, and no launcher is among the arguments.
 [[nodiscard]] bool calls_function(const Item& item, const ProgramContext& context);
 

@@ -16,6 +16,22 @@ TEST_CASE("a tear-down runs once, after the last of several programs") {
   CHECK(file.find("teardown = ", at + 1) == std::string::npos);
 }
 
+TEST_CASE("a tear-down has the variables and functions of files that the set-up reads") {
+  const std::string script = "source settings.sh\nsrun ./a\n";
+  const Reduced made = of_nodes(script + "cp a $RESULTS\nstop_server -f\n");
+  CHECK(
+      made.job_has("source settings.sh\nexport RESULTS\nif [ -n \"$(declare -F stop_server)\" ]"));
+  CHECK(made.job_has("teardown = ['''\neval \"$SCRIPT_STATE\"\n"));
+  // A program of the script's folder is no function, and without a file there is none.
+  CHECK_FALSE(of_nodes(script + "./stop_server\ncp a b\n").job_has("declare -F"));
+  CHECK_FALSE(of_nodes("srun ./a\nstop_server\n").job_has("declare -F"));
+  // Of several steps, the last.
+  const Reduced steps = of_nodes("source settings.sh\nsrun ./a\nsrun ./b\ncp a $RESULTS\n");
+  const std::string& file = steps.made.job_file;
+  CHECK(file.find("export RESULTS") > file.find("./a"));
+  CHECK(file.find("export RESULTS") == file.rfind("export RESULTS"));
+}
+
 TEST_CASE("behind roles only lines without an effect can go") {
   const std::string roles =
       "#SBATCH -N 3 --ntasks-per-node=2\nN=($(scontrol show hostnames $SLURM_JOB_NODELIST))\n"
