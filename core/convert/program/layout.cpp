@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/program/plugin_options.hpp"
+#include "core/spec/size.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,9 @@ namespace {
 constexpr const char* k_first_of_nodes =
     "without srun or mpirun the program runs on the first of {} nodes only: ask for one node, or "
     "start it with srun";
+
+constexpr const char* k_spread =
+    "its {} ranks are on {} of {} nodes, each with as many; Slurm spreads them: set --ntasks";
 
 class Layout {
  public:
@@ -69,9 +73,7 @@ class Layout {
     if (number("ntasks").value_or(1) > 1 && !has("nodes") && !has("ntasks-per-node"))
       program_.notes.emplace_back(
           "all ranks are on one node; Slurm may use several where --nodes is not set");
-    if (has("ntasks") && number("nodes").value_or(1) > 1 && !has("ntasks-per-node"))
-      program_.notes.emplace_back(
-          "every node gets the same number of ranks; Slurm may fill the first nodes instead");
+    if (has("ntasks") && number("nodes").value_or(1) > 1 && !has("ntasks-per-node")) spread();
     const bool is_open =
         std::any_of(program_.blanks.begin(), program_.blanks.end(), [](const Blank& one) {
           return one.option.starts_with("ntasks");
@@ -163,6 +165,20 @@ class Layout {
     else if (!is_launched())
       program_.notes.emplace_back(
           "without srun: the script starts it on the first node only, the job on each node");
+  }
+
+  // Slurm spreads 7 tasks over two nodes as 4 and 3.
+  void spread() {
+    const std::uint64_t nodes = *number("nodes");
+    const std::uint64_t ranks = number("ntasks").value_or(1);
+    const std::uint64_t used = spec::nodes_that_share(ranks, nodes);
+    if (!is_own("ntasks") || is_own("nodes") || used == std::min(ranks, nodes))
+      return program_.notes.push_back(
+          "every node gets the same number of ranks; Slurm may fill the first nodes instead");
+    const auto each = number_in(draft_.settings, "ntasks-per-node").value_or(1);
+    const auto tasks = number_in(draft_.settings, "ntasks").value_or(nodes * each);
+    (ranks * nodes <= used * tasks ? program_.notes : program_.losses)
+        .push_back(fmt::format(k_spread, ranks, used, nodes));
   }
 
   // As many as the script's launcher would start; without a launcher all are on one node.

@@ -242,6 +242,18 @@ TEST_CASE("ranks get the sizes that the launcher's shell has, also if it starts 
   CHECK(roles.job_has("./a 2; true"));
 }
 
+TEST_CASE("ranks that do not share the job's nodes evenly are named, and lost without room") {
+  const std::string nodes = "#!/bin/bash\n#SBATCH --nodes=2\n";
+  const std::string steps = "srun -n 7 ./a\nsrun -n 4 ./b\n";
+  const Reduced room(nodes + "#SBATCH --ntasks=16\n" + steps);
+  CHECK(room.became("srun -n 7") == Became::program);
+  CHECK(room.says("srun -n 7", "its 7 ranks are on 1 of 2 nodes"));
+  CHECK_FALSE(room.says("srun -n 4", "its 4 ranks"));
+  const Reduced full(nodes + "#SBATCH --ntasks-per-node=4\n" + steps);
+  CHECK(full.became("srun -n 7") == Became::lost);
+  CHECK(full.became("srun -n 4") == Became::program);
+}
+
 TEST_CASE("sizes of the script's job are found in all arithmetic, with any default") {
   const ScriptSizes sizes{{"SLURM_NTASKS", "6"}, {"SLURM_CPUS_PER_TASK", std::nullopt}};
   const auto written = [&](const std::string& text) { return with_script_sizes(text, sizes); };
