@@ -78,10 +78,44 @@ bool prints_document(const Item& item) {
          command->redirections.size() == 1 && command->redirections[0].sign.starts_with("<<");
 }
 
+// nvidia-smi -pm 1, -c EXCLUSIVE_PROCESS, mig -cgi 9; rocm-smi --setperflevel high
+bool changes_gpus(const lint::Run& run) {
+  constexpr std::string_view k_options[] = {
+      "-ac",  "-acp", "-am",  "-c",   "-caa", "-cci", "-cgi", "-dci", "-dgi", "-e",   "-f",
+      "-gom", "-lgc", "-lmc", "-mig", "-p",   "-pl",  "-pm",  "-r",   "-rac", "-rgc", "-rmc"};
+  constexpr std::string_view k_reads[] = {"--query",
+                                          "--format",
+                                          "--id",
+                                          "--loop",
+                                          "--list",
+                                          "--display",
+                                          "--help",
+                                          "--version",
+                                          "--xml",
+                                          "--unit",
+                                          "--show",
+                                          "--alldevices",
+                                          "--json",
+                                          "--csv"};
+  const bool is_launched = run.launch.launcher != lint::Launcher::none;
+  for (std::size_t i = is_launched ? run.launch.command_at : 0; i < run.words.size(); ++i) {
+    const std::string& word = run.words[i].value.text;
+    const bool is_read = std::any_of(std::begin(k_reads), std::end(k_reads), [&](const auto& one) {
+      return word.starts_with(one);
+    });
+    if (is_one_of(k_options, word.substr(0, word.find('='))) ||
+        (word.starts_with("--") && !is_read))
+      return true;
+  }
+  return false;
+}
+
 bool prints(const Item& item, const lint::Run& run) {
   const std::string verb = verb_of(run);
   if (verb == "bash" || verb == "sh") return prints_by_shell(item, run);
   if (verb == "scontrol") return run.words.size() > 1 && run.words[1].value.text == "show";
+  if (verb == "nvcc") return asks_version(run);
+  if (verb == "nvidia-smi" || verb == "rocm-smi") return !changes_gpus(run);
   if (verb == "env") return run.words.size() == 1;
   if (verb.empty() && run.launch.launcher != lint::Launcher::none) return asks_version(run);
   if (verb == "command" || verb == "hostname")

@@ -210,6 +210,18 @@ TEST_CASE("lines that print are told from lines that check, and those that act a
                                  "env | grep SLURM > env.txt\n",
                                  "cat <<EOF > conf\nx\nEOF\n"})
     CHECK(of_nodes(line + steps).became(line) == Became::set_up);
+  for (const std::string line : {"nvcc -o a a.cu\n",
+                                 "nvidia-smi -c EXCLUSIVE_PROCESS\n",
+                                 "nvidia-smi --power-limit=200\n",
+                                 "srun nvidia-smi -pm 1\n",
+                                 "rocm-smi --setperflevel high\n"})
+    CHECK(of_nodes(line + steps).became(line) == Became::set_up);
+  for (const std::string line : {"nvcc --version\n",
+                                 "nvidia-smi -q -d MEMORY --id=0\n",
+                                 "srun -c 4 nvidia-smi --query-gpu=name --format=csv\n",
+                                 "srun --container-image=a -n 2 nvidia-smi topo -m\n",
+                                 "rocm-smi --showmeminfo vram\n"})
+    CHECK(of_nodes(line + steps).became(line) == Became::unnecessary);
   for (const std::string line : {"pip install -r a.txt\n", "wandb login $KEY\n", "git pull\n"})
     CHECK(of_nodes(line + steps).says(line, "runs again before each later step"));
   for (const std::string line : {"ls -la data | head\n", "cat hosts\n", "nvidia-smi | grep -q A\n"})
