@@ -123,7 +123,7 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
   Names functions;
   for (Item& item : items_of(subject)) {
     Part part;
-    if (!item.mains.empty()) {
+    if (!item.mains.empty() && !begins_with_option(item)) {
       const bool defines = !item.sets.functions.empty();
       part.role = defines ? Role::definition : Role::program;
       if (defines) functions.insert(item.sets.functions.begin(), item.sets.functions.end());

@@ -150,6 +150,12 @@ std::vector<Item> items_of(const lint::Subject& subject) {
   return items;
 }
 
+bool begins_with_option(const Item& item) {
+  const shell::Command* command = simple_command(*item.statement);
+  const std::string word = command == nullptr ? "" : first_word(*command);
+  return word.size() > 1 && word.starts_with('-');
+}
+
 bool waits(const Item& item) {
   return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
     return run->name() == "wait";

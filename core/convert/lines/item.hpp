@@ -37,6 +37,9 @@ struct Item {
 // `subject` must outlive them.
 [[nodiscard]] std::vector<Item> items_of(const lint::Subject& subject);
 
+// True for --lr 0.1: options of the command before it, which no backslash continues.
+[[nodiscard]] bool begins_with_option(const Item& item);
+
 // True if it waits for background programs.
 [[nodiscard]] bool waits(const Item& item);
 

@@ -272,7 +272,7 @@ bool is_work_by_name(std::string_view command) {
 }
 
 bool works_anywhere(const lint::Run& run) {
-  if (run.words.empty()) return false;
+  if (run.words.empty() || run.name().starts_with('-')) return false;
   const std::string verb = verb_of(run);
   constexpr std::string_view k_environments[] = {
       "conda", "mamba", "micromamba", "uv", "poetry", "pixi"};

@@ -184,6 +184,7 @@ Verdict judged(const Item& item, const Rendezvous& rendezvous, bool is_before) {
     return {VerdictKind::lost,
             "ends the script before its program starts, with success; a set-up cannot: have the "
             "program do it"};
+  if (begins_with_option(item)) return {VerdictKind::lost, k_cut_short};
   if (submits(item) && item.sets.functions.empty()) return {VerdictKind::lost, k_submits};
   if (only_prints(item))
     return {VerdictKind::unnecessary,

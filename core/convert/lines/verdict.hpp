@@ -20,6 +20,9 @@ inline constexpr const char* k_reads_file_late =
 inline constexpr const char* k_finds_master =
     "dtsubmit finds the ranks' numbers, the master and a free port itself";
 
+inline constexpr const char* k_cut_short =
+    "it begins with an option: is a backslash missing at the end of the line before?";
+
 inline constexpr const char* k_submits = "submits another job: dtsubmit --after RUN, or --chain";
 
 struct Verdict {

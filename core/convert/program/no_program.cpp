@@ -6,6 +6,7 @@
 #include "core/convert/lines/left_launcher.hpp"
 #include "core/convert/lines/nodes.hpp"
 #include "core/convert/lines/tools.hpp"
+#include "core/convert/lines/verdict.hpp"
 #include "core/convert/program/shell_program.hpp"
 #include "core/convert/words/used_arguments.hpp"
 
@@ -129,9 +130,6 @@ void lose_program(const Item& item, const ProgramContext& context, Program& prog
   if (!name.empty() && is_alias(name, context))
     program.losses.push_back(fmt::format(
         "`{}` is an alias of the script: write the command that it stands for instead", name));
-  if (name.size() > 1 && name.starts_with('-'))
-    program.losses.emplace_back(
-        "it begins with an option: is a backslash missing at the end of the line before?");
   if (!program.words.empty()) return;
   program.losses.emplace_back(
       "no program is left: its name comes from variables or arguments that are empty here; set "

@@ -306,6 +306,9 @@ TEST_CASE("a line that begins with an option is no program") {
   const Reduced cut = of_nodes("srun ./a \\\n  --b\n  --xx 1 \\\n  --d\n");
   CHECK(cut.says("--xx", "is a backslash missing at the end of the line before?"));
   CHECK(cut.became("--xx") == Became::lost);
+  CHECK_FALSE(cut.job_has("--xx"));
+  CHECK_FALSE(cut.job_has("[[steps]]"));
+  CHECK_FALSE(of_nodes("pip install a\n  -r b\nsrun ./a\n").job_has("-r b"));
 }
 
 TEST_CASE("a port in the job's comment is the program's") {
