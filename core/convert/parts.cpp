@@ -243,6 +243,13 @@ std::size_t first_program(const std::vector<Part>& parts) {
   return static_cast<std::size_t>(first - parts.begin());
 }
 
+// `own`: functions of the script.
+void add_calls_of_files(const Item& item, const Names& own, Names& calls) {
+  if (!item.follows_file) return;
+  for (const lint::Run* run : item.runs)
+    if (may_be_of_file(*run) && own.count(run->name()) == 0) calls.insert(run->name());
+}
+
 // Of a line before the first program, if `is_shared`.
 Others others_of(SetUpOf user, bool is_shared) {
   if (user == SetUpOf::step || user == SetUpOf::first_role) return Others::wait;
@@ -274,10 +281,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const bool is_shared = i < shared && part.ended_at >= shared;
     const Turn turn{i, is_code_read, others_of(user, is_shared)};
     made.text += line_of(part, has_many_nodes, rendezvous, place, turn);
-    if (is_tear_down && part.item.follows_file)
-      for (const lint::Run* run : part.item.runs)
-        if (may_be_of_file(*run) && functions.count(run->name()) == 0)
-          made.of_files.insert(run->name());
+    if (is_tear_down) add_calls_of_files(part.item, functions, made.of_files);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
     made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());
