@@ -73,7 +73,7 @@ class Layout {
     if (number("ntasks").value_or(1) > 1 && !has("nodes") && !has("ntasks-per-node"))
       program_.notes.emplace_back(
           "all ranks are on one node; Slurm may use several where --nodes is not set");
-    if (has("ntasks") && number("nodes").value_or(1) > 1 && !has("ntasks-per-node")) spread();
+    spread();
     const bool is_open =
         std::any_of(program_.blanks.begin(), program_.blanks.end(), [](const Blank& one) {
           return one.option.starts_with("ntasks");
@@ -145,6 +145,11 @@ class Layout {
 
   [[nodiscard]] bool is_launched() const { return is_own("launcher"); }
 
+  [[nodiscard]] bool is_mpirun() const {
+    const auto launcher = program_.settings.find("launcher");
+    return launcher != program_.settings.end() && launcher->second.texts.front() == "mpirun";
+  }
+
   // The processes of torchrun and the like spread over as many nodes as its options say. Without a
   // launcher, the script starts it on the first node only.
   void settle_world(bool is_beside_others) {
@@ -167,17 +172,17 @@ class Layout {
           "without srun: the script starts it on the first node only, the job on each node");
   }
 
-  // Slurm spreads 7 tasks over two nodes as 4 and 3.
   void spread() {
-    const std::uint64_t nodes = *number("nodes");
+    const std::uint64_t nodes = number("nodes").value_or(1);
     const std::uint64_t ranks = number("ntasks").value_or(1);
+    if (!has("ntasks") || nodes < 2 || has("ntasks-per-node")) return;
     const std::uint64_t used = spec::nodes_that_share(ranks, nodes);
-    if (!is_own("ntasks") || is_own("nodes") || used == std::min(ranks, nodes))
+    if (!is_own("ntasks") || is_own("nodes") || used == std::min(ranks, nodes) || is_mpirun())
       return program_.notes.push_back(
           "every node gets the same number of ranks; Slurm may fill the first nodes instead");
     const auto each = number_in(draft_.settings, "ntasks-per-node").value_or(1);
     const auto tasks = number_in(draft_.settings, "ntasks").value_or(nodes * each);
-    (ranks * nodes <= used * tasks ? program_.notes : program_.losses)
+    (ranks * nodes <= used * tasks || has("exclusive") ? program_.notes : program_.losses)
         .push_back(fmt::format(k_spread, ranks, used, nodes));
   }
 
@@ -192,15 +197,11 @@ class Layout {
 
   // mpirun -np 4 in a job of one task: its ranks share the task's cores.
   void share_cores() {
-    const auto launcher = program_.settings.find("launcher");
-    if (launcher == program_.settings.end() ||
-        launcher->second.texts != std::vector<std::string>{"mpirun"} || !is_own("ntasks"))
-      return;
+    if (!is_mpirun() || !is_own("ntasks")) return;
     const std::uint64_t ranks = number("ntasks").value_or(0);
     const std::uint64_t cores = of_job("cpus-per-task").value_or(1);
     const std::uint64_t nodes = of_job("nodes").value_or(1);
-    const std::uint64_t tasks =
-        of_job("ntasks").value_or(of_job("ntasks-per-node").value_or(1) * nodes);
+    const auto tasks = of_job("ntasks").value_or(of_job("ntasks-per-node").value_or(1) * nodes);
     if (cores < 2 || ranks <= tasks) return;
     set("cpus-per-task", std::max<std::uint64_t>(cores * tasks / ranks, 1));
     program_.notes.push_back(

@@ -252,6 +252,9 @@ TEST_CASE("ranks that do not share the job's nodes evenly are named, and lost wi
   const Reduced full(nodes + "#SBATCH --ntasks-per-node=4\n" + steps);
   CHECK(full.became("srun -n 7") == Became::lost);
   CHECK(full.became("srun -n 4") == Became::program);
+  // The nodes have room, and mpirun fills the first one.
+  CHECK(Reduced(nodes + "#SBATCH --exclusive\n" + steps).says("srun -n 7", "its 7 ranks are on 1"));
+  CHECK(Reduced(nodes + "mpirun -np 7 ./a\nsrun -n 4 ./b\n").says("mpirun", "Slurm may fill"));
 }
 
 TEST_CASE("sizes of the script's job are found in all arithmetic, with any default") {
