@@ -129,8 +129,8 @@ std::vector<const lint::Run*> launched_first(std::vector<const lint::Run*> runs)
 bool choose_last(std::vector<Part>& parts, const Names& idle, bool (*is_less)(const Item&)) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     const bool is_check = reads_exit_code(part->item) && is_less != nullptr;
-    if (part->item.only_sets() || is_check || (is_less != nullptr && is_less(part->item)) ||
-        only_calls(part->item, idle))
+    if (part->item.only_sets() || begins_with_option(part->item) || is_check ||
+        (is_less != nullptr && is_less(part->item)) || only_calls(part->item, idle))
       continue;
     for (const lint::Run* run : launched_first(part->item.runs)) {
       const bool says = is_less != nullptr && is_one_of(k_sayers, verb_of(*run));

@@ -308,6 +308,9 @@ TEST_CASE("a line that begins with an option is no program") {
   CHECK(cut.became("--xx") == Became::lost);
   CHECK_FALSE(cut.job_has("--xx"));
   CHECK_FALSE(cut.job_has("[[steps]]"));
+  const Reduced last = of_one_node("./prepare a\n./solve -i a\n  -o b\n");
+  CHECK(last.became("./solve") == Became::program);
+  CHECK_FALSE(last.job_has("-o"));
   CHECK_FALSE(of_nodes("pip install a\n  -r b\nsrun ./a\n").job_has("-r b"));
 }
 
