@@ -233,11 +233,13 @@ Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
     seen.max_time = partition.max_time_seconds < 0
                         ? std::chrono::seconds::max()
                         : std::chrono::seconds(partition.max_time_seconds);
+    seen.default_time = std::chrono::seconds(partition.default_time_seconds);
     seen.min_nodes = partition.min_nodes;
     seen.max_nodes = partition.max_nodes;
     seen.max_cpus_per_node = partition.max_cpus_per_node;
     seen.max_memory_mib = partition.max_memory_mib;
     seen.memory = partition.memory;
+    seen.billing = partition.billing;
     // A job that gets whole nodes has use for all of their CPUs.
     seen.cpus_per_gpu = partition.gives_whole_nodes ? 0 : partition.cpus_per_gpu;
     view.partitions.push_back(std::move(seen));

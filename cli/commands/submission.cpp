@@ -52,6 +52,7 @@ void add_site(const sched::ConfigInfo& config, plan::ClusterView& cluster) {
   cluster.max_array_size = config.max_array_size;
   cluster.max_step_ranks_per_node = config.max_step_ranks_per_node;
   cluster.one_rank_per_core = config.one_rank_per_core;
+  cluster.billing_rule = config.billing_rule;
 }
 
 std::optional<Charged> charged_for(const spec::JobSpec& spec) {

@@ -80,7 +80,7 @@ json cost_json(const forecast::Cost& cost) {
   json object{{"units_an_hour", cost.units}, {"hours", nullptr}, {"total", nullptr}};
   if (cost.hours) object["hours"] = number(*cost.hours);
   if (const auto total = cost.total()) object["total"] = number(*total);
-  object["rule"] = sched::to_string(cost.rule);
+  object["rule"] = to_string(cost.rule);
   object["is_by_default"] = cost.is_by_default;
   object["terms"] = std::move(terms);
   object["not_counted"] = cost.not_counted;

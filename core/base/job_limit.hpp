@@ -17,6 +17,7 @@ struct JobLimit {
     gpus,      // of `gpu_type`, if that is set
     time,      // minutes
     elements,  // of an array, all of which are submitted at once
+    billing,   // units per hour (billing.hpp)
   };
 
   Of of = Of::every_job;
@@ -29,5 +30,9 @@ struct JobLimit {
   std::string place{};    // "QOS small gives a job"
   std::string instead{};  // where the limit may be another one: "another --qos"
 };
+
+// "2 CPUs", "3 GPUs of type a100"; with minutes, "480 CPU-minutes".
+[[nodiscard]] std::string words_of(const JobLimit& limit, std::uint64_t amount);
+[[nodiscard]] std::string words_with_minutes(const JobLimit& limit, std::uint64_t amount);
 
 }  // namespace dts

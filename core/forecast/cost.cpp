@@ -4,12 +4,9 @@
 #include "core/base/text/text.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace dts::forecast {
 namespace {
-
-using sched::BillingRule;
 
 constexpr double k_mib_in_gib = 1024;
 
@@ -32,7 +29,7 @@ void add_memory(Cost& cost, const Billed& billed, double weight) {
       weight * k_mib_in_gib);
 }
 
-void add_gpus(Cost& cost, const Gpus& gpus, const sched::Weights& weights) {
+void add_gpus(Cost& cost, const Gpus& gpus, const BillingWeights& weights) {
   add(cost, "GPU", gpus.all, weights.gpu);
   unsigned typed = 0;
   for (const auto& [type, number] : gpus.by_type) {
@@ -46,7 +43,7 @@ void add_gpus(Cost& cost, const Gpus& gpus, const sched::Weights& weights) {
         "what the type of the GPUs adds: name one, as in --gpus-per-node TYPE:N");
 }
 
-double billed_by(BillingRule rule, const std::vector<Term>& terms) {
+std::uint64_t units_of(BillingRule rule, const std::vector<Term>& terms) {
   double added = 0;
   double largest = 0;
   for (const Term& term : terms)
@@ -54,7 +51,7 @@ double billed_by(BillingRule rule, const std::vector<Term>& terms) {
       added += term.units();
     else
       largest = std::max(largest, term.units());
-  return largest + added;
+  return billed_units(added, largest);
 }
 
 }  // namespace
@@ -68,7 +65,7 @@ std::optional<double> Cost::total() const {
   return hours ? std::optional(*hours * static_cast<double>(units)) : std::nullopt;
 }
 
-Cost cost_of(const Billed& billed, const std::optional<sched::Weights>& weights, BillingRule rule) {
+Cost cost_of(const Billed& billed, const std::optional<BillingWeights>& weights, BillingRule rule) {
   Cost cost;
   cost.is_by_default = !weights;
   cost.rule = weights ? rule : BillingRule::sum;
@@ -81,9 +78,7 @@ Cost cost_of(const Billed& billed, const std::optional<sched::Weights>& weights,
     add(cost, "node", size.nodes, weights->node);
     for (const std::string& other : weights->others) cost.not_counted.push_back(other);
   }
-  // To Slurm as well, 0.1 times 30 is 3: products of decimal fractions may be one ulp too small.
-  cost.units = static_cast<std::uint64_t>(
-      std::max(0.0, std::floor(billed_by(cost.rule, cost.terms) * (1 + 1e-12))));
+  cost.units = units_of(cost.rule, cost.terms);
   if (billed.limit && *billed.limit != std::chrono::seconds::max())
     cost.hours = std::chrono::duration<double, std::ratio<3600>>(*billed.limit).count();
   return cost;

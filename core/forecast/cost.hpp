@@ -2,9 +2,9 @@
 // What a job may cost, in the site's billing units. Pure, thread-safe.
 #pragma once
 
+#include "core/base/billing.hpp"
 #include "core/forecast/gpus.hpp"
 #include "core/forecast/size.hpp"
-#include "core/sched/billing.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -24,11 +24,11 @@ struct Term {
 };
 
 // True if the bill adds the term to the others; otherwise only the largest of such terms counts.
-[[nodiscard]] bool is_added(sched::BillingRule rule, const Term& term);
+[[nodiscard]] bool is_added(BillingRule rule, const Term& term);
 
 struct Cost {
   bool is_by_default = false;  // the site sets no weights, so each processor is one unit
-  sched::BillingRule rule = sched::BillingRule::sum;
+  BillingRule rule = BillingRule::sum;
   std::vector<Term> terms;  // resources with a weight
   // Billing units per hour: the terms combined by the rule and rounded down, as Slurm does for each
   // job (the TRES `billing`).
@@ -51,7 +51,7 @@ struct Billed {
 // The cost of a whole job that runs until its time limit, by the rule of TRESBillingWeights and
 // PriorityFlags in slurm.conf(5). `weights` nullopt: processors are billed.
 [[nodiscard]] Cost cost_of(const Billed& billed,
-                           const std::optional<sched::Weights>& weights,
-                           sched::BillingRule rule);
+                           const std::optional<BillingWeights>& weights,
+                           BillingRule rule);
 
 }  // namespace dts::forecast

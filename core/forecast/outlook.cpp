@@ -25,6 +25,8 @@ constexpr unsigned k_repetitions = 100;
 std::optional<std::chrono::seconds> limit_of(const spec::JobSpec& spec,
                                              const sched::PartitionInfo* partition) {
   if (spec.time) return spec.time;
+  if (partition != nullptr && partition->default_time_seconds > 0)
+    return std::chrono::seconds(partition->default_time_seconds);
   if (partition == nullptr || partition->max_time_seconds == 0) return std::nullopt;
   return partition->max_time_seconds < 0 ? std::chrono::seconds::max()
                                          : std::chrono::seconds(partition->max_time_seconds);

@@ -52,7 +52,7 @@ struct Job {
 struct Site {
   SiteQueue queue;
   std::vector<sched::PartitionInfo> partitions;
-  sched::BillingRule billing_rule = sched::BillingRule::sum;
+  BillingRule billing_rule = BillingRule::sum;
   std::uint32_t power_up_seconds = 0;  // a node is powered up within this time; 0: not known
 };
 

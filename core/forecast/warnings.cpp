@@ -25,18 +25,26 @@ void check_gpus(const plan::Plan& plan, const std::string& part, Warnings& warni
                                    gpus % ranks == 1 ? "one is" : "some are"));
 }
 
+std::string default_limit(const sched::PartitionInfo* partition) {
+  const auto length = [](std::int64_t seconds) {
+    return format_time_limit(std::chrono::seconds(seconds));
+  };
+  if (partition != nullptr && partition->default_time_seconds > 0)
+    return fmt::format("the default of partition {} is {}",
+                       partition->name,
+                       length(partition->default_time_seconds));
+  const std::int64_t most = partition == nullptr ? 0 : partition->max_time_seconds;
+  return "the site's default applies" + (most > 0 ? ", at most " + length(most) : std::string());
+}
+
 void check_limit(const Job& job,
                  const sched::PartitionInfo* partition,
                  const Outlook& outlook,
                  Warnings& warnings) {
   if (!job.spec.time)
     warnings.push_back(
-        "no --time: the site's default applies" +
-        (partition != nullptr && partition->max_time_seconds > 0
-             ? fmt::format(", at most {}",
-                           format_time_limit(std::chrono::seconds(partition->max_time_seconds)))
-             : std::string()) +
-        "; a limit close to the need lets a job start earlier");
+        fmt::format("no --time: {}; a limit close to the need lets a job start earlier",
+                    default_limit(partition)));
   const bool ends = outlook.limit && *outlook.limit != std::chrono::seconds::max();
   if (ends && job.plan.signal_margin.count() == 0)
     warnings.emplace_back(

@@ -63,8 +63,8 @@ sched::Wait wait_of(const std::string& word) {
   return word == "time" ? sched::Wait::time : sched::Wait::other;
 }
 
-sched::Weights weights_from(const json& object) {
-  sched::Weights weights;
+BillingWeights weights_from(const json& object) {
+  BillingWeights weights;
   const Reader reader(object);
   reader.read("node", weights.node);
   reader.read("cpu", weights.processor);
@@ -192,6 +192,7 @@ sched::PartitionInfo partition_from(const json& object) {
   reader.read("up", partition.up);
   reader.read("nodes", partition.nodes);
   reader.read("max_time_seconds", partition.max_time_seconds);
+  reader.read("default_time_seconds", partition.default_time_seconds);
   reader.read("grace_seconds", partition.grace_seconds);
   partition.preemption = sched::preemption_of(reader.text("preemption"));
   reader.read("gives_whole_nodes", partition.gives_whole_nodes);
@@ -223,7 +224,7 @@ sched::ConfigInfo config_from(const json& object) {
   reader.read("one_rank_per_core", config.one_rank_per_core);
   reader.read("restarts_ended_jobs", config.restarts_ended_jobs);
   reader.read("boot_time", config.boot_time);
-  config.billing_rule = sched::billing_rule_of(reader.text("billing_rule"));
+  config.billing_rule = billing_rule_of(reader.text("billing_rule"));
   return config;
 }
 
@@ -244,7 +245,8 @@ sched::QosInfo qos_from(const json& object) {
 }
 
 std::optional<JobLimit> limit_from(const json& object) {
-  constexpr std::array k_words{"every_job", "nodes", "cpus", "memory", "gpus", "time", "elements"};
+  constexpr std::array k_words{
+      "every_job", "nodes", "cpus", "memory", "gpus", "time", "elements", "billing"};
   const Reader reader(object);
   const auto word = std::find(k_words.begin(), k_words.end(), reader.text("of"));
   if (word == k_words.end()) return std::nullopt;  // of a later release

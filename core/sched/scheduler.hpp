@@ -2,10 +2,10 @@
 // The scheduler as we see it: our own types, no header of any scheduler.
 #pragma once
 
+#include "core/base/billing.hpp"
 #include "core/base/job_id.hpp"
 #include "core/base/memory_rules.hpp"
 #include "core/base/result.hpp"
-#include "core/sched/billing.hpp"
 #include "core/sched/limits.hpp"
 #include "core/sched/phrases.hpp"
 
@@ -68,9 +68,8 @@ struct JobInfo {
   std::string partition;    // in which it runs, or all that it waits for
   std::string dependency;   // what is still unfulfilled: "afterok:12(unfulfilled)"
   std::string nodes;        // host list; empty while pending
-  // The job's processors on each of these ("0-3,8") in the scheduler's numbering; empty: unknown.
-  std::vector<std::string> cpus;
-  std::string exclude_nodes;  // host list of nodes to avoid
+  std::vector<std::string> cpus;  // of each of these, by the scheduler's numbers; empty: unknown
+  std::string exclude_nodes;      // host list of nodes to avoid
   std::uint32_t restart_count = 0;
   bool requeue = false;
   std::int64_t eligible_time = 0;  // it does not start earlier
@@ -118,8 +117,9 @@ struct PartitionInfo {
   std::string name;
   bool is_default = false;
   bool up = true;
-  std::string nodes;                  // host list
-  std::int64_t max_time_seconds = 0;  // -1: unlimited
+  std::string nodes;                      // host list
+  std::int64_t max_time_seconds = 0;      // -1: unlimited
+  std::int64_t default_time_seconds = 0;  // of a job that requests none; 0: none, or not known
   std::int64_t grace_seconds = 0;
   Preemption preemption = Preemption::none;
   bool gives_whole_nodes = false;  // to every job, whatever it requests
@@ -130,7 +130,7 @@ struct PartitionInfo {
   std::uint64_t max_memory_mib = 0;     // of each node
   std::optional<MemoryRules> memory{};  // absent: not known
   std::uint32_t cpus_per_gpu = 0;       // of a job that requests no number of CPUs; 0: no default
-  std::optional<Weights> billing{};     // absent: processors are billed
+  std::optional<BillingWeights> billing{};  // absent: processors are billed
 };
 
 // A quality of service, which gives its jobs their own limits and preemption.

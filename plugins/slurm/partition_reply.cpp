@@ -37,6 +37,7 @@ json partition_reply(partition_info_t& info, const Record& site) {
              {"up", info.state_up == PARTITION_UP},
              {"nodes", text(info.nodes)},
              {"max_time_seconds", unlimited ? std::int64_t{-1} : std::int64_t{info.max_time} * 60},
+             {"default_time_seconds", std::int64_t{limit(info.default_time)} * 60},
              {"grace_seconds", info.grace_time == NO_VAL ? 0 : info.grace_time},
              {"preemption", preemption_word(info.preempt_mode)},
              {"gives_whole_nodes", info.max_share == 0},  // OverSubscribe=EXCLUSIVE

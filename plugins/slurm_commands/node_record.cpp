@@ -75,6 +75,8 @@ json partition_json(const Record& partition, const Record& site) {
              {"up", partition.text("State") == "UP"},
              {"nodes", partition.text("Nodes")},
              {"max_time_seconds", seconds_of(partition.text("MaxTime"))},
+             {"default_time_seconds",
+              std::max<std::int64_t>(0, seconds_of(partition.text("DefaultTime")))},
              {"grace_seconds", partition.number("GraceTime")},
              {"preemption", preemption_of(partition.text("PreemptMode"))},
              {"gives_whole_nodes", partition.text("OverSubscribe") == "EXCLUSIVE"},

@@ -104,7 +104,8 @@ constexpr std::string_view k_gpus = "gres/gpu";
 
 // The members `of` and `gpu_type`; null for other resources than those.
 json counted_by(const std::string& resource) {
-  for (const auto& [name, of] : {std::pair{"node", "nodes"}, {"cpu", "cpus"}, {"mem", "memory"}})
+  for (const auto& [name, of] :
+       {std::pair{"node", "nodes"}, {"cpu", "cpus"}, {"mem", "memory"}, {"billing", "billing"}})
     if (resource == name) return {{"of", of}};
   if (resource == k_gpus) return {{"of", "gpus"}};
   if (resource.starts_with(std::string(k_gpus) + ":"))

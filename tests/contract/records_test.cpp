@@ -360,6 +360,7 @@ TEST_CASE("partitions have their limits, grace time and preemption") {
                                                    {"up", true},
                                                    {"nodes", "n[0-1]"},
                                                    {"max_time_seconds", -1},
+                                                   {"default_time_seconds", 0},
                                                    {"grace_seconds", 20},
                                                    {"preemption", "requeue"},
                                                    {"gives_whole_nodes", false},
@@ -371,11 +372,13 @@ TEST_CASE("partitions have their limits, grace time and preemption") {
                                                    {"billing", nullptr}}));
   CHECK(partition_json(partitions[1], {})["preemption"] == "none");
   const json other =
-      partition_json(record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "
+      partition_json(record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 "
+                            "DefaultTime=02:00:00 State=DRAIN "
                             "PreemptMode=GANG,SUSPEND OverSubscribe=EXCLUSIVE MaxCPUsPerNode=12 "
                             "MinNodes=2 MaxNodes=4 MaxMemPerNode=2000\n"),
                      {});
   CHECK(other["max_time_seconds"] == 26 * 3600);
+  CHECK(other["default_time_seconds"] == 2 * 3600);
   CHECK(other["up"] == false);
   CHECK(other["nodes"] == "");
   CHECK(other["preemption"] == "suspend");

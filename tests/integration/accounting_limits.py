@@ -16,6 +16,13 @@ ROWS = [
     (["qos small MaxTRES=cpu=2"], "--qos small --cpus-per-task 2", None),
     (["qos small MaxTRES=mem=500M"], "--qos small --nodes 2 --mem 300", "--mem"),
     (["qos small MaxTRES=node=1"], "--qos small --nodes 2", "--nodes"),
+    # Each CPU is one billing unit if the partition sets no weights.
+    (["qos small MaxTRES=billing=2"], "--qos small --cpus-per-task 3", "--cpus-per-task"),
+    (["qos small MaxTRES=billing=10"], "--qos small -p billed --cpus-per-task 3", "--cpus-per-task"),
+    (["qos small MaxTRES=billing=10"], "--qos small -p billed --cpus-per-task 2", None),
+    (["account default MaxTRES=billing=10"], "-p billed --cpus-per-task 1 --gpus-per-node 1", "--gpus-per-node"),
+    (["qos small MaxTRESMins=billing=40"], "--qos small -p billed --cpus-per-task 2 --time 6", "--cpus-per-task"),
+    (["qos small MaxTRESMins=billing=48"], "--qos small -p billed --cpus-per-task 2 --time 6", None),
     (["account default MaxTRESPerNode=gres/gpu=2"], "--nodes 2 --gpus-per-node 3", "--gpus-per-node"),
     (["account default MaxTRESPerNode=gres/gpu=2"], "--nodes 2 --gpus-per-node 2", None),
     (["qos small MinTRES=gres/gpu=2"], "--qos small --gpus-per-node 1", "--gpus-per-node"),
@@ -30,6 +37,11 @@ ROWS = [
     # The account, and the one above it.
     (["account root GrpTRES=cpu=1"], "--cpus-per-task 2", "--cpus-per-task"),
     (["account default GrpTRES=node=1"], "--nodes 2", "--nodes"),
+    # A job that requests no time has the partition's default.
+    (["qos small MaxWall=1"], "-p timed --qos small", "--time"),
+    (["qos small MaxWall=2"], "-p timed --qos small", None),
+    (["qos small MaxTRESMins=cpu=3"], "-p timed --qos small --cpus-per-task 2", "--cpus-per-task"),
+    (["qos small MaxTRESMins=cpu=4"], "-p timed --qos small --cpus-per-task 2", None),
     # A QOS overrides what associations say of the same resource, and only that.
     (["account default MaxTRES=cpu=1", "qos small MaxTRES=cpu=4"], "--qos small --cpus-per-task 2", None),
     (["account default MaxTRES=cpu=1", "qos small MaxTRES=mem=4G"], "--qos small --cpus-per-task 2 --mem 300", "--cpus-per-task"),
@@ -56,6 +68,7 @@ ROWS = [
     (["account default GrpSubmitJobs=1"], "--array 1-2", "--array"),
 ]
 PARTITIONS = ["PartitionName=short Nodes=ALL State=UP MaxTime=5", "PartitionName=withqos Nodes=ALL State=UP QOS=ofpart",
+              "PartitionName=timed Nodes=ALL State=UP DefaultTime=2", "PartitionName=billed Nodes=ALL State=UP TRESBillingWeights=CPU=4,Mem=1G,GRES/gpu=20",
               "PartitionName=accounts Nodes=ALL State=UP AllowAccounts=other", "PartitionName=noaccounts Nodes=ALL State=UP DenyAccounts=default", "PartitionName=qos Nodes=ALL State=UP AllowQos=small",
               "PartitionName=noqos Nodes=ALL State=UP DenyQos=normal"]
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
+#include "core/plan/layout/fit.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/program/own_launcher.hpp"
 
@@ -27,7 +28,7 @@ inline void decide(Plan& plan, std::string_view what, unsigned value, std::strin
 
 // Slurm may send the signal up to 60 s early (sbatch(1), --signal), so a margin within a minute of
 // the limit would take effect right at the start.
-void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems);
+void choose_margin(Plan& plan, const spec::JobSpec& spec, const Fit& fit, Diagnostics& problems);
 
 // Sets the number of processes that each task starts itself, if the program is known to do so or
 // --per-node says so.

@@ -6,6 +6,7 @@
 #include "core/base/diagnostics.hpp"
 #include "core/plan/plan.hpp"
 
+#include <chrono>
 #include <optional>
 
 namespace dts::plan {
@@ -20,6 +21,7 @@ struct Fit {
   unsigned rank_unit = 1;          // the largest of `nodes`; see cpus.hpp
   bool one_rank_per_core = false;  // as in ClusterView
   // As in the partition.
+  std::chrono::seconds default_time{0};
   unsigned max_cpus_per_node = 0;
   std::uint64_t max_memory_mib = 0;
   std::optional<MemoryRules> memory;

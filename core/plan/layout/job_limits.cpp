@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/layout/job_limits.hpp"
 
+#include "core/base/billing.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/layout/memory_need.hpp"
+#include "core/plan/layout/partition.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +25,7 @@ constexpr std::uint64_t k_unbounded = std::numeric_limits<std::uint64_t>::max();
 struct JobDemand {
   const spec::JobSpec& spec;
   const Fit& fit;
+  const ClusterView& cluster;
   unsigned nodes = 1;
   std::uint64_t ranks = 1;  // of all nodes
   std::uint64_t cpus = 0;   // of each node, as the others; 0: not known
@@ -34,23 +37,26 @@ struct JobDemand {
 
 // Memory is counted as it is requested only where nodes share it out.
 void add_demanded_memory(JobDemand& demand) {
-  const auto& rules = demand.fit.memory;
-  const auto need = memory_need(demand.spec, rules);
-  if (!need || !rules->is_shared_out) return;
+  const auto need = memory_need(demand.spec, demand.fit.memory);
+  if (!need || !demand.fit.memory->is_shared_out) return;
   if (need->option != nullptr) demand.memory_option = need->option;
   demand.memory_mib = need->of_node(demand.cpus, demand.gpus);
 }
 
-JobDemand job_demand(const Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
-  JobDemand demand{.spec = spec, .fit = fit, .nodes = plan.nodes + plan.spares};
+JobDemand job_demand(const Plan& plan,
+                     const spec::JobSpec& spec,
+                     const ClusterView& cluster,
+                     const Fit& fit) {
+  JobDemand demand{.spec = spec, .fit = fit, .cluster = cluster, .nodes = plan.nodes + plan.spares};
   demand.ranks = std::uint64_t{demand.nodes} * plan.ntasks_per_node;
   if (spec.slurm.count("overcommit") == 0)
     demand.cpus = std::uint64_t{plan.ntasks_per_node} * plan.cpus_per_task;
   demand.gpus = plan.gpus_per_node;
-  if (spec.time && spec.slurm.count("time-min") == 0)
-    demand.minutes = *spec.time == std::chrono::seconds::max()
+  const std::chrono::seconds time = spec.time.value_or(fit.default_time);
+  if (time.count() > 0 && spec.slurm.count("time-min") == 0)
+    demand.minutes = time == std::chrono::seconds::max()
                          ? k_unbounded
-                         : (static_cast<std::uint64_t>(spec.time->count()) + 59) / 60;
+                         : (static_cast<std::uint64_t>(time.count()) + 59) / 60;
   add_demanded_memory(demand);
   return demand;
 }
@@ -70,6 +76,7 @@ std::optional<std::uint64_t> least_of_node(const JobLimit& limit, const JobDeman
     case JobLimit::Of::every_job:
     case JobLimit::Of::time:
     case JobLimit::Of::elements:
+    case JobLimit::Of::billing:
       break;
   }
   return std::nullopt;
@@ -106,60 +113,56 @@ std::uint64_t capped_product(std::uint64_t one, std::uint64_t other) {
   return one != 0 && other > k_unbounded / one ? k_unbounded : one * other;
 }
 
-// What the job asks for of that which is limited; nullopt: not known.
-std::optional<std::uint64_t> demanded(const JobLimit& limit, const JobDemand& demand) {
-  if (limit.of == JobLimit::Of::time) return demand.minutes;
+// At least: what is not known of the job costs nothing.
+std::uint64_t least_billed(const ClusterView::Partition& partition, const JobDemand& demand) {
+  const std::uint64_t nodes = demand.nodes;
+  return billed_units({nodes,
+                       capped_product(demand.cpus, nodes),
+                       capped_product(demand.memory_mib, nodes),
+                       capped_product(demand.gpus, nodes),
+                       demand.spec.gpu_type},
+                      partition.billing,
+                      demand.cluster.billing_rule);
+}
+
+// Of the whole job or of each node, without regard to time; nullopt: not known.
+std::optional<std::uint64_t> demanded_at_once(const JobLimit& limit,
+                                              const ClusterView::Partition& partition,
+                                              const JobDemand& demand) {
+  if (limit.of == JobLimit::Of::billing)
+    return limit.is_least || limit.is_per_node ? std::nullopt
+                                               : std::optional(least_billed(partition, demand));
   const auto of_node = limit.is_least ? most_of_node(limit, demand) : least_of_node(limit, demand);
-  if (!of_node) return std::nullopt;
-  const std::uint64_t all = limit.is_per_node ? *of_node : capped_product(*of_node, demand.nodes);
-  if (!limit.is_with_time) return all;
-  return demand.minutes ? std::optional(capped_product(all, *demand.minutes)) : std::nullopt;
+  if (!of_node || limit.is_per_node) return of_node;
+  return capped_product(*of_node, demand.nodes);
 }
 
-std::string limited_words(const JobLimit& limit, std::uint64_t amount) {
-  const std::string type = limit.gpu_type.empty() ? "" : " of type " + limit.gpu_type;
-  switch (limit.of) {
-    case JobLimit::Of::nodes:
-      return counted(amount, "node");
-    case JobLimit::Of::cpus:
-      return counted(amount, "CPU");
-    case JobLimit::Of::memory:
-      return fmt::format("{} MiB of memory", amount);
-    case JobLimit::Of::gpus:
-      return counted(amount, "GPU") + type;
-    case JobLimit::Of::time:
-      return format_time_limit(std::chrono::minutes(amount));
-    case JobLimit::Of::elements:
-      return counted(amount, "element");
-    case JobLimit::Of::every_job:
-      break;
-  }
-  return {};
-}
-
-// "480 CPU-minutes"
-std::string minutes_words(const JobLimit& limit, std::uint64_t amount) {
-  const char* unit = limit.of == JobLimit::Of::nodes  ? "node"
-                     : limit.of == JobLimit::Of::cpus ? "CPU"
-                     : limit.of == JobLimit::Of::gpus ? "GPU"
-                                                      : "MiB";
-  return fmt::format("{} {}-minutes", amount, unit);
+// What the job asks for of that which is limited; nullopt: not known.
+std::optional<std::uint64_t> demanded(const JobLimit& limit,
+                                      const ClusterView::Partition& partition,
+                                      const JobDemand& demand) {
+  if (limit.of == JobLimit::Of::time) return demand.minutes;
+  const auto all = demanded_at_once(limit, partition, demand);
+  if (!all || !limit.is_with_time) return all;
+  return demand.minutes ? std::optional(capped_product(*all, *demand.minutes)) : std::nullopt;
 }
 
 // "8 CPUs for 60 minutes (480 CPU-minutes) requested"
 std::string demanded_words(const JobLimit& limit, const JobDemand& demand, std::uint64_t amount) {
-  if (limit.of == JobLimit::Of::time) return format_time_limit(*demand.spec.time) + " requested";
+  const char* asked = demand.spec.time ? " requested" : " is the partition's default";
+  if (limit.of == JobLimit::Of::time)
+    return format_time_limit(demand.spec.time.value_or(demand.fit.default_time)) + asked;
   if (limit.is_least && limit.of == JobLimit::Of::cpus)
     return fmt::format(
-        "a job gets at most {} of {}", limited_words(limit, amount), counted(demand.nodes, "node"));
+        "a job gets at most {} of {}", words_of(limit, amount), counted(demand.nodes, "node"));
   if (!limit.is_with_time)
-    return limited_words(limit, amount) + (limit.is_per_node ? " of each node" : "") + " requested";
-  const std::uint64_t minutes = *demand.minutes;
-  if (minutes == k_unbounded) return "no time limit requested";
-  return fmt::format("{} for {} ({}) requested",
-                     limited_words(limit, minutes == 0 ? 0 : amount / minutes),
-                     counted(minutes, "minute"),
-                     minutes_words(limit, amount));
+    return words_of(limit, amount) + (limit.is_per_node ? " of each node" : "") + " requested";
+  if (demand.minutes == k_unbounded) return "no time limit requested";
+  return fmt::format("{} for {} ({}){}",
+                     words_of(limit, demand.minutes == 0 ? 0 : amount / *demand.minutes),
+                     counted(*demand.minutes, "minute"),
+                     words_with_minutes(limit, amount),
+                     asked);
 }
 
 const char* demanding_option(const JobLimit& limit, const JobDemand& demand) {
@@ -173,6 +176,9 @@ const char* demanding_option(const JobLimit& limit, const JobDemand& demand) {
                                                                        : "--ntasks-per-node";
     case JobLimit::Of::memory:
       return demand.memory_option;
+    case JobLimit::Of::billing:  // most sites bill GPUs above all
+      if (demand.gpus == 0) return "--cpus-per-task";
+      [[fallthrough]];
     case JobLimit::Of::gpus:
       return "--gpus-per-node";
     case JobLimit::Of::time:
@@ -193,7 +199,7 @@ std::string named_option(const std::string& words) {
 Diagnostic excess_of(const JobLimit& limit, const JobDemand& demand, std::uint64_t amount) {
   const std::string more = limit.is_least ? "ask for more" : "ask for less";
   const std::string bound =
-      limit.is_with_time ? minutes_words(limit, limit.amount) : limited_words(limit, limit.amount);
+      limit.is_with_time ? words_with_minutes(limit, limit.amount) : words_of(limit, limit.amount);
   return {demanding_option(limit, demand),
           fmt::format("{}, but {} at {} {}{} ({})",
                       demanded_words(limit, demand, amount),
@@ -213,7 +219,7 @@ Diagnostics excesses_in(const ClusterView::Partition& partition, const JobDemand
       found.push_back({named_option(limit.instead), limit.place, "ask for " + limit.instead});
       continue;
     }
-    const auto amount = demanded(limit, demand);
+    const auto amount = demanded(limit, partition, demand);
     if (!amount || (limit.is_least ? *amount >= limit.amount : *amount <= limit.amount)) continue;
     Diagnostic problem = excess_of(limit, demand, *amount);
     const bool is_new = std::none_of(found.begin(), found.end(), [&](const Diagnostic& other) {
@@ -224,16 +230,6 @@ Diagnostics excesses_in(const ClusterView::Partition& partition, const JobDemand
   return found;
 }
 
-std::vector<const ClusterView::Partition*> partitions_named(const spec::JobSpec& spec,
-                                                            const ClusterView& cluster) {
-  std::vector<const ClusterView::Partition*> all;
-  if (spec.partition.empty() && spec.slurm.count("reservation") > 0) return all;  // it has its own
-  for (const std::string& name : split(spec.partition, ','))
-    for (const ClusterView::Partition& partition : cluster.partitions)
-      if (name.empty() ? partition.is_default : partition.name == name) all.push_back(&partition);
-  return all;
-}
-
 }  // namespace
 
 void check_job_limits(Plan& plan,
@@ -241,7 +237,7 @@ void check_job_limits(Plan& plan,
                       const ClusterView& cluster,
                       const Fit& fit,
                       Diagnostics& problems) {
-  const JobDemand demand = job_demand(plan, spec, fit);
+  const JobDemand demand = job_demand(plan, spec, cluster, fit);
   Diagnostics found;
   const auto partitions = partitions_named(spec, cluster);
   for (const ClusterView::Partition* partition : partitions) {

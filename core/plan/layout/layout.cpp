@@ -290,7 +290,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
     problems.push_back({"--hosts",
                         "the bundled trainer needs MPI, which ssh does not provide",
                         "name a program after `--`"});
-  choose_margin(plan, spec, problems);
+  choose_margin(plan, spec, fit, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   choose_world_size(plan);
   choose_command(plan, spec, trainer);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,12 @@ const Partition* partition_named(const std::string& name,
 template <class Number>
 Number larger_limit(Number one, Number other) {
   return one > 0 && other > 0 ? std::max(one, other) : 0;
+}
+
+// The job must do with either of them; 0: none.
+std::chrono::seconds shorter_default(std::chrono::seconds one, std::chrono::seconds other) {
+  if (one.count() == 0 || other.count() == 0) return std::max(one, other);
+  return std::min(one, other);
 }
 
 // A QOS may exempt its jobs (PartitionTimeLimit, sacctmgr(1)).
@@ -140,6 +147,7 @@ std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
     all->nodes.insert(all->nodes.end(), one->nodes.begin(), one->nodes.end());
     const bool is_known = all->max_time.count() > 0 && one->max_time.count() > 0;
     all->max_time = is_known ? std::max(all->max_time, one->max_time) : std::chrono::seconds(0);
+    all->default_time = shorter_default(all->default_time, one->default_time);
     // One that is up may have no nodes, and one with nodes may be down.
     all->up = starts_jobs || (all->nodes.empty() && (all->up || one->up));
     all->min_nodes = std::min(all->min_nodes, one->min_nodes);
@@ -149,6 +157,16 @@ std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
     if (all->memory != one->memory) all->memory.reset();
     if (all->cpus_per_gpu != one->cpus_per_gpu) all->cpus_per_gpu = 0;
   }
+  return all;
+}
+
+std::vector<const ClusterView::Partition*> partitions_named(const spec::JobSpec& spec,
+                                                            const ClusterView& cluster) {
+  std::vector<const ClusterView::Partition*> all;
+  if (spec.partition.empty() && spec.slurm.count("reservation") > 0) return all;  // it has its own
+  for (const std::string& name : split(spec.partition, ','))
+    for (const ClusterView::Partition& partition : cluster.partitions)
+      if (name.empty() ? partition.is_default : partition.name == name) all.push_back(&partition);
   return all;
 }
 

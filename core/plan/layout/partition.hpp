@@ -7,6 +7,7 @@
 #include "core/plan/plan.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace dts::plan {
 
@@ -16,6 +17,10 @@ namespace dts::plan {
 [[nodiscard]] std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
                                                                    const ClusterView& cluster,
                                                                    Diagnostics& problems);
+
+// Those that the job names, or the default one; empty: not known.
+[[nodiscard]] std::vector<const ClusterView::Partition*> partitions_named(
+    const spec::JobSpec& spec, const ClusterView& cluster);
 
 // Appends a problem for each limit on time, nodes and memory that the job exceeds. Otherwise Slurm
 // would accept the job and never start it (EnforcePartLimits in slurm.conf(5)).

@@ -208,10 +208,21 @@ TEST_CASE("unusual predictions have warnings") {
   }
 }
 
+TEST_CASE("without --time the limit is the default of the partition") {
+  Site site = usual_site();
+  site.partitions[1].default_time_seconds = 1800;
+  spec::JobSpec spec = usual_spec();
+  spec.time.reset();
+  const plan::Plan plan = usual_plan();
+  const Outlook outlook = predict_outlook({spec, plan, {}}, &site, on("n1"), assumed());
+  CHECK(outlook.limit == std::chrono::seconds(1800));
+  CHECK(warns(outlook, "no --time: the default of partition low is 00:30:00"));
+}
+
 TEST_CASE("a job with whole nodes is billed for all GPUs on them") {
   Site site = usual_site();
   for (sched::NodeInfo& node : site.queue.nodes) node.gpus = 4;
-  site.partitions[1].billing = sched::Weights{.gpu = 2};
+  site.partitions[1].billing = BillingWeights{.gpu = 2};
   spec::JobSpec spec = usual_spec();
   plan::Plan plan = usual_plan();
   plan.gpus_per_node = 1;

@@ -100,12 +100,50 @@ TEST_CASE("a job beyond a limit is refused, with the option at fault") {
       {at_least(limit(Of::cpus, 17)), "--cpus-per-task"},
       {at_least(limit(Of::memory, 99999)), ""},
       {limit(Of::elements, 1), ""},
+      {limit(Of::billing, 7), "--gpus-per-node"},  // each processor is one unit
+      {limit(Of::billing, 8), ""},
+      {with_time(limit(Of::billing, 479)), "--gpus-per-node"},
+      {with_time(limit(Of::billing, 480)), ""},
+      {at_least(limit(Of::billing, 99)), ""},
   };
   for (const auto& one : cases) {
     CAPTURE(static_cast<int>(one.first.of));
     CAPTURE(one.first.amount);
     CHECK(fault_at(one.first) == one.second);
   }
+}
+
+TEST_CASE("billing units are counted with the weights of the partition") {
+  const auto fault = [](std::uint64_t most, BillingRule rule) {
+    ClusterView view = with_limits({limit(Of::billing, most)});
+    view.partitions[0].billing =
+        BillingWeights{.processor = 1, .memory_mib = 0.01, .gpu = 5, .gpu_types = {{"a100", 10}}};
+    view.billing_rule = rule;
+    spec::JobSpec spec = job();
+    spec.gpu_type = "A100";
+    return !make_plan(spec, view, "trainer");
+  };
+  // 8 processors, 1000 MiB and 4 GPUs: 8, 10 and 60 units.
+  for (const auto& [rule, units] : {std::pair{BillingRule::sum, 78U},
+                                    {BillingRule::largest, 60U},
+                                    {BillingRule::largest_and_gpus, 70U}}) {
+    CHECK(fault(units - 1, rule));
+    CHECK(!fault(units, rule));
+  }
+}
+
+TEST_CASE("a job without a time limit has the default one of its partition") {
+  ClusterView view = with_limits({limit(Of::time, 29)});
+  view.partitions[0].default_time = seconds(1800);
+  spec::JobSpec spec = job();
+  CHECK(!make_plan(spec, view, "trainer"));
+  spec.time.reset();
+  const auto plan = make_plan(spec, view, "trainer");
+  REQUIRE(!plan);
+  CHECK(plan.error().front().message ==
+        "00:30:00 is the partition's default, but QOS small gives a job at most 00:29:00 (Max=29)");
+  spec.time = seconds(1740);
+  CHECK(make_plan(spec, view, "trainer"));
 }
 
 TEST_CASE("a limit about which the request says nothing is left to Slurm") {

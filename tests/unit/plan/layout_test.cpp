@@ -245,6 +245,22 @@ TEST_CASE(
   CHECK(planned(spec).signal_margin == seconds(139));
 }
 
+TEST_CASE("the default margin is lowered to fit the default limit of the partition, too") {
+  ClusterView view;
+  view.partitions = {{"long", true, {}, seconds(86400), seconds(3600)},
+                     {"short", false, {}, seconds(0), seconds(120)}};
+  spec::JobSpec spec = request(1);
+  CHECK(make_plan(spec, view, "trainer")->signal_margin == seconds(120));
+  for (const char* partition : {"short", "long,short"}) {
+    spec.partition = partition;
+    const auto plan = make_plan(spec, view, "trainer");
+    CHECK(plan->signal_margin == seconds(30));
+    CHECK(contains(why(*plan, "signal-margin"), "the limit is 00:02:00, the default of partition"));
+  }
+  spec.signal_margin = seconds(90);
+  CHECK(make_plan(spec, view, "trainer").error()[0].where == "--signal-margin");
+}
+
 TEST_CASE("plan.json is read back as it was, and damage is named") {
   const Plan plan = planned(request(2, 8), cluster());
   const std::string text = to_json(plan);
