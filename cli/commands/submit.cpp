@@ -22,6 +22,7 @@
 #include "core/launch/job/element.hpp"
 #include "core/plan/layout/job_limits.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/spec/parts.hpp"
 #include "core/sweep/json.hpp"
 
 #include <CLI/CLI.hpp>
@@ -51,12 +52,18 @@ void print_note(const Prepared& prepared) {
 }
 
 // A program that handles only the other signal would be killed by SIGTERM before it has saved.
-void warn_of_sigterm(const Site& site, int stop_signal) {
-  if (!site.signals_reach_programs || stop_signal == SIGTERM) return;
-  tell(
-      "note: at a preemption the program gets SIGTERM before that of --stop-signal, as the "
-      "scheduler signals every process of a rank here (proctrack/linuxproc): let it ignore "
-      "SIGTERM, or save then too\n");
+void warn_of_sigterm(const Site& site, const spec::JobSpec& spec) {
+  if (!site.signals_reach_programs) return;
+  const auto warn_of = [](const std::string& whose) {
+    tell(
+        "note: at a preemption the program{} gets SIGTERM before that of --stop-signal, as the "
+        "scheduler signals every process of a rank here (proctrack/linuxproc): let it ignore "
+        "SIGTERM, or save then too\n",
+        whose);
+  };
+  if (!spec::is_composed(spec) && spec.stop_signal != SIGTERM) warn_of("");
+  for (const spec::Part& part : spec::parts_of(spec))
+    if (part.job.stop_signal != SIGTERM) warn_of(" of " + spec::words_of(spec, part));
 }
 
 // The plan's reasons for avoiding nodes, or for not being able to, and for doubts about the start.
@@ -138,7 +145,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
              prepare(std::move(asked), source.get(), site->cluster, Destination::scheduler));
   prepared.versions[(*scheduler)->access().plugin] = site->version;
   print_note(prepared);
-  warn_of_sigterm(*site, prepared.spec.stop_signal);
+  warn_of_sigterm(*site, prepared.spec);
   sched::JobId job;
   {
     const HeldSignals whole;

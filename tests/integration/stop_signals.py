@@ -67,6 +67,11 @@ def other_signal(cluster, _):
     run = submit(cluster, sys.executable, program, str(CHECKPOINTED))
     check(words not in run.told, "it says nothing about SIGTERM as the stop signal")
     cluster.dtsubmit("cancel", run.path)
+    steps = cluster.place + "/steps.toml"
+    with open(steps, "w") as file:
+        file.write('[[steps]]\nname = "prepare"\ncommand = ["true"]\n[[steps]]\nname = "train"\nstop_signal = "USR1"\ncommand = ["true"]\n')
+    told = cluster.dtsubmit("submit", "--runs", cluster.runs, steps).stderr
+    check("the program of step `train` gets SIGTERM" in told and "prepare" not in told, f"it is said of the step that has it: {told}")
 
 
 def wrapped(cluster, program):
