@@ -7,3 +7,6 @@ dts_script_test(launch_second_launcher integration 300 second_launcher local)
 dts_script_test(launch_second_launcher_slurm integration 300 second_launcher slurm)
 # slurmctld is away while a job starts.
 dts_script_test(launch_without_controller integration 400 launch_without_controller)
+
+# Nodes that run the site's Prolog when a launcher already waits for them.
+dts_script_test(launch_slow_prolog integration 400 slow_prolog)

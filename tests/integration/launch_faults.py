@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches and ends that a launcher misreports, on a private real Slurm: launch_faults.py LAUNCHER [CELL].
 
-unmounted  a node does not see the run directory    no_dtsubmit  a node has no dtsubmit
+unmounted  a node does not see the run directory    late       it sees it some seconds later
+no_dtsubmit  a node has no dtsubmit
 full_tmp   nothing can be written to /tmp of a node
 refuses    the slurmd of a node starts no step: it cannot write where it keeps its state
 no_library a node has dtsubmit without lib/dtsubmit  no_program a node does not have the user's program
@@ -69,6 +70,17 @@ def unmounted(cluster, launcher):
         comes_back_without_n1(cluster, job(cluster, launcher, "sh", "-c", "sleep 1"), "cannot read", 60)
 
 
+def late(cluster, launcher):
+    os.makedirs(cluster.runs, exist_ok=True)
+    with hidden(cluster, "n1", cluster.runs):
+        run = job(cluster, launcher, "sh", "-c", "sleep 1")
+        time.sleep(9)
+    run.finish(60)
+    ended = events(run, "attempt_ended")
+    print(ended, flush=True)
+    check(len(ended) == 1 and ended[0]["cause"] == "completed", "the first attempt waits for it")
+
+
 def no_dtsubmit(cluster, launcher):
     with hidden(cluster, "n1", os.path.dirname(DTSUBMIT)):
         comes_back_without_n1(cluster, job(cluster, launcher, "sh", "-c", "sleep 1"), "cannot run", 60)
@@ -132,7 +144,7 @@ def mpi_abort(cluster, launcher):
     check(launcher == "mpirun" or ended[0].get("rank") == 2, "of the rank that aborted")
 
 
-CELLS = [unmounted, no_dtsubmit, full_tmp, refuses, no_library, no_program, mpi_init, mpi_abort]
+CELLS = [unmounted, late, no_dtsubmit, full_tmp, refuses, no_library, no_program, mpi_init, mpi_abort]
 
 
 def main(launcher, only=""):

@@ -6,9 +6,10 @@
 #include "core/base/os/process_table.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
 #include "core/launch/agent/settings_of_job.hpp"
-#include "core/launch/health/node_doubt.hpp"
 #include "core/launch/health/quarantine.hpp"
+#include "core/launch/health/slow_nodes.hpp"
 #include "core/launch/job/classify.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plan/layout/json.hpp"
@@ -243,16 +244,17 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
 // If a launch on several nodes failed and no node is named as the cause, asks each node. A launcher
 // that gives up kills the ranks of other nodes.
 run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
-  constexpr std::chrono::seconds k_limit{15};
+  constexpr std::size_t k_lines = 100;
   const bool is_in_doubt = outcome.cause == run::Cause::launch_failed
                                ? outcome.node.empty()
                                : outcome.cause == run::Cause::rank_killed && rank_nodes_.empty();
   if (in_.options.local || !is_in_doubt || choice_.used.size() < 2) return outcome;
-  const auto unable = unable_nodes(
-      {choice_.used, in_.options.dtsubmit, run_.attempt(number_) + "/channel.json"}, k_limit);
-  if (unable) return without_unable(std::move(outcome), *unable, choice_.used.size());
-  log("cannot find out which nodes cannot run a rank: {}", unable.error().message);
-  return outcome;
+  const std::string said = join(run::last_lines(run_.agent_log(number_), k_lines), "\n");
+  return ask_nodes(std::move(outcome),
+                   {choice_.used, in_.options.dtsubmit, run_.attempt(number_) + "/channel.json"},
+                   {says_nodes_are_slow(said), job_.spec.start_timeout, [this] {
+                      return waits_unasked(in_.signals, std::chrono::seconds(1));
+                    }});
 }
 
 Result<AttemptEnd> RecordedAttempt::run() {

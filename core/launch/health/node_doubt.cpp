@@ -4,6 +4,7 @@
 #include "core/base/os/process.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/health/slow_nodes.hpp"
 #include "core/launch/launcher/own_steps.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +16,10 @@
 namespace dts::launch {
 namespace {
 
-// $0 is dtsubmit, $1 the file. Launchers keep files of their own where TMPDIR says.
-constexpr const char* k_script = R"sh(own="" place="${TMPDIR:-/tmp}"
+// $0 is dtsubmit, $1 the file, which was made on another node moments ago: ranks wait for it, too.
+// Launchers keep files of their own where TMPDIR says.
+constexpr const char* k_script = R"sh(own="" place="${TMPDIR:-/tmp}" turn=0
+until test -r "$1" || test $turn = 8; do turn=$((turn + 1)); sleep 1; done
 if ! "$0" --version >/dev/null 2>&1; then echo "$SLURMD_NODENAME cannot run $0"
 elif ! test -r "$1"; then echo "$SLURMD_NODENAME cannot read $1"
 elif ! own="$(mktemp -d "$place/dtsubmit.XXXXXX" 2>/dev/null)" ||
@@ -81,8 +84,11 @@ Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
   // --gres=none.
   command.env = environment_with({{"SLURM_GPUS_PER_NODE", ""}});
   DTS_ASSIGN(const Output output, run_process(std::move(command), limit));
-  auto unable = parse_unable(output.out, doubt.nodes);
-  return unable.empty() ? parse_refusals(output.err, doubt.nodes) : std::move(unable);
+  if (auto unable = parse_unable(output.out, doubt.nodes); !unable.empty()) return unable;
+  auto refused = parse_refusals(output.err, doubt.nodes);
+  if (refused.empty() && says_nodes_are_slow(output.err))
+    return fail(Errc::timed_out, "nodes did not answer srun in time");
+  return refused;
 }
 
 run::Outcome without_unable(run::Outcome outcome,
@@ -95,7 +101,8 @@ run::Outcome without_unable(run::Outcome outcome,
   const run::UnfitNode& first = unable.front();
   std::string words = fmt::format("{} {}", first.node, first.why);
   if (unable.size() > 1)
-    words += fmt::format(", and {} more cannot", counted(unable.size() - 1, "node"));
+    words +=
+        fmt::format(", and {} cannot run ranks, either", counted(unable.size() - 1, "more node"));
   const bool refuses = first.why.starts_with(k_refuses);
   const char* hint = refuses ? "the log of its slurmd says more"
                              : "is its file system mounted there, and has it room?";

@@ -23,7 +23,7 @@ struct NodeDoubt {
 };
 
 // Returns the nodes that report a problem, in their order; blocks for at most `limit`. Errors: srun
-// is missing, or the step did not end within the limit.
+// is missing; the step did not end within the limit, or srun waited in vain (Errc::timed_out).
 [[nodiscard]] Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
                                                                std::chrono::milliseconds limit);
 

@@ -11,8 +11,13 @@ namespace dts::launch {
 namespace {
 
 // A file server may fail for a moment; without this file no rank can say so.
-constexpr int k_more_turns = 5;
+constexpr std::chrono::seconds k_outage{5};
 constexpr std::chrono::seconds k_pause{1};
+
+std::chrono::seconds patience_after(Errc code, std::chrono::seconds lag) {
+  if (code == Errc::not_found) return lag;
+  return code == Errc::io ? k_outage : std::chrono::seconds(0);
+}
 
 Result<UniqueFd> connect(const ChannelFile& channel) {
   constexpr std::chrono::milliseconds k_limit{2000};
@@ -21,11 +26,14 @@ Result<UniqueFd> connect(const ChannelFile& channel) {
 
 }  // namespace
 
-Result<ChannelFile> read_channel(const std::string& run_directory, unsigned attempt) {
+Result<ChannelFile> read_channel(const std::string& run_directory,
+                                 unsigned attempt,
+                                 std::chrono::seconds lag) {
   const run::RunDirectory run{run_directory};
   const std::string path = run.attempt(attempt) + "/channel.json";
   auto text = read_own_file(path);
-  for (int turn = 0; turn < k_more_turns && !text && text.error().code == Errc::io; ++turn) {
+  for (std::chrono::seconds waited{0}; !text && waited < patience_after(text.error().code, lag);
+       waited += k_pause) {
     std::this_thread::sleep_for(k_pause);
     text = read_own_file(path);
   }

@@ -5,12 +5,16 @@
 #include "core/base/net/line_connection.hpp"
 #include "core/launch/wire/protocol.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace dts::launch {
 
-// Reads attempt-<k>/channel.json below `run_directory`.
-[[nodiscard]] Result<ChannelFile> read_channel(const std::string& run_directory, unsigned attempt);
+// Reads attempt-<k>/channel.json below `run_directory`; waits up to `lag` for one that is missing,
+// as this node may see late what another one has written.
+[[nodiscard]] Result<ChannelFile> read_channel(const std::string& run_directory,
+                                               unsigned attempt,
+                                               std::chrono::seconds lag = {});
 
 // Connects, sends the message and closes. Errc::unreachable if the agent is gone.
 [[nodiscard]] Result<void> tell_agent(const ChannelFile& channel, const FromRank& message);

@@ -2,6 +2,8 @@
 // Nodes that cannot run a rank: what they report, and what follows from it.
 #include "core/launch/health/node_doubt.hpp"
 
+#include "core/launch/health/slow_nodes.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace dts;
@@ -39,7 +41,8 @@ TEST_CASE("nodes that refuse a step are read, but not those that are too slow") 
   CHECK(refused[0].node == "n1");
   CHECK(refused[1].node == "n2");
   CHECK(without_unable(k_failed, refused, 3).detail ==
-        "n1 starts no task: Job credential expired, and 1 node more cannot (the log of its slurmd "
+        "n1 starts no task: Job credential expired, and 1 more node cannot run ranks, either (the "
+        "log of its slurmd "
         "says more); the ranks were told to end");
   CHECK(parse_refusals("", k_nodes).empty());
   const run::Outcome victim{
@@ -51,13 +54,24 @@ TEST_CASE("nodes that refuse a step are read, but not those that are too slow") 
   CHECK(explained.unfit.empty());  // at once in quarantine otherwise
 }
 
+TEST_CASE("nodes that srun gave up on are slow") {
+  CHECK(says_nodes_are_slow(
+      "srun: error: slurm_receive_msgs: [[n1]:26206] failed: Socket timed out on send/recv\n"
+      "srun: error: Task launch for StepId=7.0 failed on node n1: Socket timed out on send/recv "
+      "operation\n"));
+  CHECK_FALSE(says_nodes_are_slow(
+      "srun: error: Task launch for StepId=7.4 failed on node n1: Job credential expired\n"));
+  CHECK_FALSE(says_nodes_are_slow("RuntimeError: connection timed out\n"));
+}
+
 TEST_CASE("nodes that cannot run a rank are named and omitted") {
   const run::Outcome outcome =
       without_unable(k_failed, {{"n1", "cannot run d"}, {"n2", "cannot read r"}}, 3);
   CHECK(outcome.node == "n1");
   CHECK(outcome.unfit.size() == 2);
   CHECK(outcome.detail ==
-        "n1 cannot run d, and 1 node more cannot (is its file system mounted there, and has it "
+        "n1 cannot run d, and 1 more node cannot run ranks, either (is its file system mounted "
+        "there, and has it "
         "room?); the ranks were told to end");
 }
 
@@ -65,6 +79,6 @@ TEST_CASE("a problem on every node is no node's fault, and without problems noth
   const run::Outcome everywhere = without_unable(k_failed, {{"n0", "x"}, {"n1", "x"}}, 2);
   CHECK(everywhere.node.empty());
   CHECK(everywhere.unfit.empty());
-  CHECK(everywhere.detail.starts_with("n0 x, and 1 node more"));
+  CHECK(everywhere.detail.starts_with("n0 x, and 1 more node"));
   CHECK(without_unable(k_failed, {}, 3).detail == k_failed.detail);
 }
