@@ -82,16 +82,18 @@ class Listing {
     if (known.summary.job.empty() || away_) return;
     if (!scheduler_) {
       auto loaded = plugin::load_scheduler();
-      away_ = !loaded;
-      if (away_) return;
+      if (!loaded) return give_up(loaded.error());
       scheduler_ = *std::move(loaded);
     }
-    const auto read = read_job(*scheduler_, known);
-    if (!read) warn(fmt::format("the states of jobs are not known: {}", read.error().message));
-    away_ = !read;
+    if (const auto read = read_job(*scheduler_, known); !read) give_up(read.error());
   }
 
  private:
+  void give_up(const Error& why) {
+    away_ = true;
+    warn(fmt::format("the states of jobs are not known: {}", why.message));
+  }
+
   std::unique_ptr<sched::Scheduler> scheduler_;
   bool away_ = false;
 };

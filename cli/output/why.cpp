@@ -65,9 +65,6 @@ void explain_end(const RunFacts& known, const Event& end, Explanation& why) {
                                    decided.exit_code.value_or(-1),
                                    cause ? what_ended(*attempt, *cause) : "it could not go on",
                                    attempt != nullptr ? first_failed(*attempt) : ""));
-  // The text below truncates the detail, which contains the advice.
-  if (cause == run::Cause::second_launcher && attempt != nullptr)
-    why.answer.push_back(fmt::format("Found: {}.", attempt->detail));
   if (!decided.detail.empty())
     why.answer.push_back(fmt::format("It was not continued: {}.", decided.detail));
   if (attempt != nullptr)

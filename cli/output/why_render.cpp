@@ -16,9 +16,15 @@ constexpr std::size_t k_most_attempts = 4;
 constexpr std::size_t k_most_lines = 10;
 constexpr std::size_t k_most_slow = 3;           // ranks per attempt
 constexpr std::size_t k_longest_log_line = 160;  // of a line from an external source
+constexpr std::size_t k_longest_newest =
+    800;  // of the newest attempt, whose end may name a way out
 
 std::string clipped(const std::string& line) {
   return printable(line, k_longest_log_line);
+}
+
+std::string newest_clipped(const std::string& line) {
+  return printable(line, k_longest_newest);
 }
 
 std::string attempts_text(const Explanation& why, const RunFacts& known) {
@@ -29,11 +35,12 @@ std::string attempts_text(const Explanation& why, const RunFacts& known) {
     text += fmt::format("{} earlier attempts: dtsubmit status {}\n", first, known.name);
   for (std::size_t i = first; i < all; ++i) {
     const AttemptExplanation& attempt = why.attempts[i];
+    const auto shown = i + 1 == all ? newest_clipped : clipped;
     text += attempt.head + "\n";
     for (std::size_t j = 0; j < std::min(attempt.slow.size(), k_most_slow); ++j)
       text += "  " + clipped(attempt.slow[j]) + "\n";
-    if (!attempt.cause.empty()) text += "  " + clipped(attempt.cause) + "\n";
-    if (!attempt.then.empty()) text += "  then " + clipped(attempt.then) + "\n";
+    if (!attempt.cause.empty()) text += "  " + shown(attempt.cause) + "\n";
+    if (!attempt.then.empty()) text += "  then " + shown(attempt.then) + "\n";
     if (!attempt.continued.empty()) text += "  continued: " + clipped(attempt.continued) + "\n";
   }
   return text;
@@ -77,7 +84,7 @@ std::string ending_text(const Explanation& why, const RunFacts& known) {
       text += fmt::format("warning: {}\n", warning);
   if (why.standing == Standing::done) return text;
   if (!why.attempts.empty() && !why.attempts.back().cause.empty())
-    text += clipped(why.attempts.back().cause) + "\n";
+    text += newest_clipped(why.attempts.back().cause) + "\n";
   if (why.last_words) text += words_text(*why.last_words);
   for (const std::string& step : why.next) text += fmt::format("next: {}\n", step);
   return text + fmt::format("more: dtsubmit why {}\n", known.name);

@@ -105,6 +105,23 @@ TEST_CASE("`last` is the newest of runs that are made within a second") {
   }
 }
 
+TEST_CASE("why the states of jobs are not known is said once") {
+  if (!Session::has_mpirun()) return;
+  const TwoProjects session;
+  const std::string created = R"({"time":"2026-01-02T03:04:05Z","event":"created"})";
+  const std::string submitted = R"({"time":"2026-01-02T03:04:06Z","event":"submitted","job":7})";
+  for (std::size_t i = 0; i < 2; ++i)
+    REQUIRE(write_file(
+        session.file((i == 0 ? "a/runs/" : "b/runs/") + session.names[i]) + "/ledger.jsonl",
+        created + "\n" + submitted + "\n"));
+  const Output list = session.dtsubmit({"list"});
+  CHECK(list.exit_code == 0);
+  CHECK(contains(list.out, "unknown"));
+  const std::size_t said = list.err.find("the states of jobs are not known: ");
+  REQUIRE(said != std::string::npos);
+  CHECK(list.err.find("not known", said + 30) == std::string::npos);
+}
+
 TEST_CASE("damaged lines of the index are named, and cost nothing but themselves") {
   if (!Session::has_mpirun()) return;
   const TwoProjects session;

@@ -34,6 +34,13 @@ std::vector<Situation> ended_situations() {
                                  .exit_code = 1,
                                  .detail = "rank 0 on n1 exited 1: Address already in use"}});
   taken.decide(1, 100, "stop", "3 times launch", 1);
+  RunEvents wordy = RunEvents().begin(1, 10).note(
+      {.time = time(100),
+       .attempt = 1,
+       .what = run::AttemptEnded{.cause = run::Cause::launch_failed,
+                                 .exit_code = 1,
+                                 .detail = std::string(300, 'x') + ": the way out"}});
+  wordy.decide(1, 100, "stop", "3 times launch", 1);
   RunEvents step = RunEvents().begin(1, 10).end(1, 100, "set_up_failed");
   step.known.events.back().as<run::AttemptEnded>()->part = "eval";
   step.decide(1, 100, "stop", "step `eval`: the set-up failed", 1);
@@ -55,6 +62,7 @@ std::vector<Situation> ended_situations() {
         "the last lines of rank 3 (/runs/r/attempt-1/rank-3.log):\n  first\n  out of luck\n",
         "next: fix the program\nnext: dtsubmit requeue 41   (starts over: its run directory has no "
         "checkpoint)\n"}},
+      {"an end with a long explanation", wordy, Standing::stopped, {"x: the way out"}},
       {"a step of several",
        step,
        Standing::stopped,
