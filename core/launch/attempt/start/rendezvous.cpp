@@ -3,6 +3,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/net/net.hpp"
+#include "core/launch/attempt/start/foreign_address.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <set>
 
 namespace dts::launch {
 namespace {
@@ -173,6 +175,18 @@ void Rendezvous::meet_at(const std::string& address, const std::vector<Route>& r
     return route.interface == routes.front().interface;
   });
   if (!routes.empty() && one_name) result_.interface = routes.front().interface;
+  doubt_given_address();
+}
+
+void Rendezvous::doubt_given_address() {
+  if (settings_.plan.nodes < 2) return;
+  std::set<std::string> own(result_.hosts.begin(), result_.hosts.end());
+  for (const auto& [rank, state] : ranks_) {
+    own.insert(state.hello.addresses.begin(), state.hello.addresses.end());
+    own.insert({state.node(), state.hello.host.substr(0, state.hello.host.find('.'))});
+  }
+  if (std::string words = foreign_address(settings_.plan.command, own); !words.empty())
+    news_.events.push_back({.what = run::Warning{std::move(words)}});
 }
 
 void Rendezvous::on_reached(unsigned rank, const Reached& message, Time now) {

@@ -49,6 +49,7 @@ class Rendezvous {
   // them did not reach it.
   [[nodiscard]] std::vector<Route> routes_to(const std::string& address) const;
   void meet_at(const std::string& address, const std::vector<Route>& routes);
+  void doubt_given_address();  // by the user's command
   [[nodiscard]] std::vector<std::string> address_candidates() const;
   [[nodiscard]] std::string scheduled_address(unsigned rank) const;  // empty: not known
   void end_without_interface(Time now);
