@@ -44,11 +44,25 @@ Result<void> check_mpi(spec::Launcher launcher,
                           to_string(type.mpi)));
 }
 
+// The launchers of MPIs start their daemons on other nodes by srun, and their own messages without
+// it are about ssh.
+Result<void> check_srun(spec::Launcher launcher, const LaunchRequest& request) {
+  const bool needs_it =
+      type_of(launcher).mpi != Mpi::unknown && !request.local && request.plan.nodes > 1;
+  if (!needs_it || request.has_srun) return {};
+  return fail(Errc::not_found,
+              fmt::format("no srun on the job's PATH, by which {} reaches the other nodes",
+                          spec::to_string(launcher)),
+              "the job has the PATH of the shell that submitted it, and that of a cron job or of "
+              "`ssh HOST COMMAND` may be short: submit with the PATH of a login shell");
+}
+
 // The launcher's answer if it is available; otherwise the error says why not.
 Result<std::string> seen(spec::Launcher launcher, const LaunchRequest& request, const Ask& ask) {
   Result<std::string> answer = ask(launcher);
   const LauncherType& type = type_of(launcher);
   DTS_TRY(type.available(answer, request.local));
+  DTS_TRY(check_srun(launcher, request));
   if (type.has_room != nullptr) DTS_TRY(type.has_room(request.plan));
   DTS_TRY(check_mpi(launcher, *answer, request));
   return answer;

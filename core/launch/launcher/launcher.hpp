@@ -38,6 +38,7 @@ struct LaunchRequest {
   unsigned attempt = 1;
   bool local = false;  // no scheduler: this machine only
   bool as_root = false;
+  bool has_srun = true;  // on PATH
 
   // True if a step of another role, or of an earlier attempt, may hold cores, which the new step
   // then has to share. A step that included a lost node, or whose slurmstepd was killed, holds its

@@ -216,6 +216,24 @@ TEST_CASE("the launcher is the requested one, otherwise mpirun, otherwise srun, 
   }
 }
 
+TEST_CASE("mpirun is not chosen for several nodes without the srun that starts its daemons") {
+  const auto ask = [](spec::Launcher launcher) -> Result<std::string> {
+    return launcher == spec::Launcher::mpirun ? Result<std::string>("mpirun (Open MPI) 4.1.4")
+                                              : fail(Errc::not_found, "no srun");
+  };
+  LaunchRequest request = request_for(2, 4);
+  request.has_srun = false;
+  for (const auto asked : {spec::Launcher::mpirun, spec::Launcher::automatic}) {
+    request.plan.launcher = asked;
+    const auto choice = choose_launcher(request, ask);
+    REQUIRE(!choice);
+    CHECK(choice.error().message.starts_with("no srun on the job's PATH, by which mpirun"));
+    CHECK_FALSE(choice.error().hint.empty());
+  }
+  request.plan.nodes = 1;
+  CHECK(choose_launcher(request, ask)->launcher == spec::Launcher::mpirun);
+}
+
 TEST_CASE("mpirun keeps the full names of nodes, by which alone Slurm knows them") {
   LaunchRequest request = request_for(2, 4);
   const std::pair<std::string, std::string> keeps{"OMPI_MCA_orte_keep_fqdn_hostnames", "1"};

@@ -5,6 +5,7 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/own_children.hpp"
 #include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/launch/launcher/own_steps.hpp"
 #include "core/launch/program/program.hpp"
 #include "core/plan/layout/launcher_words.hpp"
@@ -48,6 +49,7 @@ Result<LauncherCommand> LauncherProcess::command_of_launcher() const {
   request.attempt = settings_.attempt.number;
   request.local = settings_.local;
   request.as_root = ::geteuid() == 0;
+  request.has_srun = find_program("srun").has_value();
   if (settings_.attempt.spec.container.image.empty())
     request.program_mpi = mpi_of(request.plan.command);
   const auto ask = [](spec::Launcher launcher) { return type_of(launcher).ask(); };
