@@ -3,6 +3,7 @@
 #include "cli/output/plan.hpp"
 #include "core/base/text/json_text.hpp"
 #include "core/plan/layout/json.hpp"
+#include "core/sched/billing.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -80,7 +81,7 @@ json cost_json(const forecast::Cost& cost) {
   json object{{"units_an_hour", cost.units}, {"hours", nullptr}, {"total", nullptr}};
   if (cost.hours) object["hours"] = number(*cost.hours);
   if (const auto total = cost.total()) object["total"] = number(*total);
-  object["rule"] = to_string(cost.rule);
+  object["rule"] = sched::to_string(cost.rule);
   object["is_by_default"] = cost.is_by_default;
   object["terms"] = std::move(terms);
   object["not_counted"] = cost.not_counted;

@@ -2,11 +2,8 @@
 // What a site bills for a job.
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace dts {
@@ -27,27 +24,5 @@ enum class BillingRule {
   largest,           // the most expensive of processors, memory, nodes and GPUs
   largest_and_gpus,  // the most expensive of the first three, plus the GPUs
 };
-
-// "sum", "largest", ...; billing_rule_of() returns sum for any other word.
-[[nodiscard]] const char* to_string(BillingRule rule);
-[[nodiscard]] BillingRule billing_rule_of(std::string_view word);
-
-// Units per hour, combined by the rule: `added` in any case, and of the others the most expensive.
-// Rounded down, as Slurm does for each job (the TRES `billing`).
-[[nodiscard]] std::uint64_t billed_units(double added, double most_expensive);
-
-// What a whole job has of each.
-struct BilledAmounts {
-  std::uint64_t nodes = 0;
-  std::uint64_t processors = 0;
-  std::uint64_t memory_mib = 0;
-  std::uint64_t gpus = 0;
-  std::string gpu_type{};  // of all of them; empty: not known, and its weight is not counted
-};
-
-// Units per hour; without weights, each processor is one unit.
-[[nodiscard]] std::uint64_t billed_units(const BilledAmounts& amounts,
-                                         const std::optional<BillingWeights>& weights,
-                                         BillingRule rule);
 
 }  // namespace dts

@@ -31,8 +31,4 @@ struct JobLimit {
   std::string instead{};  // where the limit may be another one: "another --qos"
 };
 
-// "2 CPUs", "3 GPUs of type a100"; with minutes, "480 CPU-minutes".
-[[nodiscard]] std::string words_of(const JobLimit& limit, std::uint64_t amount);
-[[nodiscard]] std::string words_with_minutes(const JobLimit& limit, std::uint64_t amount);
-
 }  // namespace dts

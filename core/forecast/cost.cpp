@@ -2,6 +2,7 @@
 #include "core/forecast/cost.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/plan/billed.hpp"
 
 #include <algorithm>
 
@@ -51,7 +52,7 @@ std::uint64_t units_of(BillingRule rule, const std::vector<Term>& terms) {
       added += term.units();
     else
       largest = std::max(largest, term.units());
-  return billed_units(added, largest);
+  return plan::billed_units(added, largest);
 }
 
 }  // namespace

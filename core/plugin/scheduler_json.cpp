@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plugin/scheduler_json.hpp"
 
+#include "core/sched/billing.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -224,7 +226,7 @@ sched::ConfigInfo config_from(const json& object) {
   reader.read("one_rank_per_core", config.one_rank_per_core);
   reader.read("restarts_ended_jobs", config.restarts_ended_jobs);
   reader.read("boot_time", config.boot_time);
-  config.billing_rule = billing_rule_of(reader.text("billing_rule"));
+  config.billing_rule = sched::billing_rule_of(reader.text("billing_rule"));
   return config;
 }
 

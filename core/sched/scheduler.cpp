@@ -4,6 +4,7 @@
 
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
+#include "core/sched/billing.hpp"
 
 namespace dts::sched {
 namespace {
@@ -42,6 +43,12 @@ bool lists(const std::string& codes, unsigned code) {
   return false;
 }
 
+constexpr Names<BillingRule, 3> k_billing_rules{{
+    {BillingRule::sum, "sum"},
+    {BillingRule::largest, "largest"},
+    {BillingRule::largest_and_gpus, "largest_and_gpus"},
+}};
+
 }  // namespace
 
 const char* to_string(JobState state) {
@@ -62,6 +69,14 @@ const char* to_string(Preemption preemption) {
 
 Preemption preemption_of(std::string_view word) {
   return value_of(k_preemptions, word).value_or(Preemption::none);
+}
+
+const char* to_string(BillingRule rule) {
+  return name_of(k_billing_rules, rule);
+}
+
+BillingRule billing_rule_of(std::string_view word) {
+  return value_of(k_billing_rules, word).value_or(BillingRule::sum);
 }
 
 const ClaimedExits* claimed_by(const ConfigInfo& config, unsigned code) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/layout/job_limits.hpp"
 
-#include "core/base/billing.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
+#include "core/plan/billed.hpp"
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/layout/memory_need.hpp"
 #include "core/plan/layout/partition.hpp"
+#include "core/plan/limit_words.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/job_limit.hpp"
+#include "core/plan/limit_words.hpp"
 
 #include "core/base/text/counted.hpp"
 #include "core/base/text/units.hpp"
@@ -8,7 +8,7 @@
 
 #include <chrono>
 
-namespace dts {
+namespace dts::plan {
 
 std::string words_of(const JobLimit& limit, std::uint64_t amount) {
   const std::string type = limit.gpu_type.empty() ? "" : " of type " + limit.gpu_type;
@@ -42,4 +42,4 @@ std::string words_with_minutes(const JobLimit& limit, std::uint64_t amount) {
   return fmt::format("{} {}-minutes", amount, unit);
 }
 
-}  // namespace dts
+}  // namespace dts::plan

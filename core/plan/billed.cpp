@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/billing.hpp"
+#include "core/plan/billed.hpp"
 
-#include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace dts {
+namespace dts::plan {
 namespace {
-
-constexpr Names<BillingRule, 3> k_billing_rules{{
-    {BillingRule::sum, "sum"},
-    {BillingRule::largest, "largest"},
-    {BillingRule::largest_and_gpus, "largest_and_gpus"},
-}};
 
 // Of all GPUs.
 double gpu_units(const BilledAmounts& amounts, const BillingWeights& weights) {
@@ -25,14 +18,6 @@ double gpu_units(const BilledAmounts& amounts, const BillingWeights& weights) {
 }
 
 }  // namespace
-
-const char* to_string(BillingRule rule) {
-  return name_of(k_billing_rules, rule);
-}
-
-BillingRule billing_rule_of(std::string_view word) {
-  return value_of(k_billing_rules, word).value_or(BillingRule::sum);
-}
 
 std::uint64_t billed_units(double added, double most_expensive) {
   // To Slurm as well, 0.1 times 30 is 3: products of decimal fractions may be one ulp too small.
@@ -54,4 +39,4 @@ std::uint64_t billed_units(const BilledAmounts& amounts,
                                       : billed_units(gpus, largest);
 }
 
-}  // namespace dts
+}  // namespace dts::plan
