@@ -4,6 +4,7 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
+#include "core/plan/billed.hpp"
 #include "core/run/summary/goodput.hpp"
 
 #include <fmt/format.h>
@@ -126,7 +127,7 @@ std::string term_in_words(const forecast::Term& term) {
 std::string formula_of(const forecast::Cost& cost) {
   std::vector<std::string> largest, added;
   for (const forecast::Term& term : cost.terms)
-    (forecast::is_added(cost.rule, term) ? added : largest).push_back(term_in_words(term));
+    (plan::is_added(cost.rule, term.of) ? added : largest).push_back(term_in_words(term));
   if (cost.terms.empty()) return "nothing in it has a weight";
   if (largest.size() < 2) {
     largest.insert(largest.end(), added.begin(), added.end());

@@ -20,9 +20,10 @@ struct BillingWeights {
 
 // Which of a job's resources are billed if they cost different amounts.
 enum class BillingRule {
-  sum,               // all resources
-  largest,           // the most expensive of processors, memory, nodes and GPUs
-  largest_and_gpus,  // the most expensive of the first three, plus the GPUs
+  sum,  // all resources
+  // The most expensive of processors, memory, nodes, all GPUs, and GPUs of a type.
+  largest,
+  largest_and_gpus,  // the most expensive of the first three, plus all that GPUs cost
 };
 
 }  // namespace dts

@@ -4,15 +4,13 @@
 #include "core/base/text/text.hpp"
 #include "core/plan/billed.hpp"
 
-#include <algorithm>
-
 namespace dts::forecast {
 namespace {
 
 constexpr double k_mib_in_gib = 1024;
 
-void add(Cost& cost, std::string what, double amount, double weight) {
-  if (weight != 0 && amount != 0) cost.terms.push_back({std::move(what), amount, weight});
+void add(Cost& cost, JobLimit::Of of, std::string what, double amount, double weight) {
+  if (weight != 0 && amount != 0) cost.terms.push_back({of, std::move(what), amount, weight});
 }
 
 void add_memory(Cost& cost, const Billed& billed, double weight) {
@@ -25,19 +23,21 @@ void add_memory(Cost& cost, const Billed& billed, double weight) {
     cost.not_counted.emplace_back("all memory of the nodes, whose size is not known");
   const auto whole = size.nodes_with_all_memory * billed.node_memory_mib;
   add(cost,
+      JobLimit::Of::memory,
       "GiB of memory",
       static_cast<double>(size.memory_mib + whole) / k_mib_in_gib,
       weight * k_mib_in_gib);
 }
 
 void add_gpus(Cost& cost, const Gpus& gpus, const BillingWeights& weights) {
-  add(cost, "GPU", gpus.all, weights.gpu);
+  add(cost, JobLimit::Of::gpus, "GPU", gpus.all, weights.gpu);
   unsigned typed = 0;
   for (const auto& [type, number] : gpus.by_type) {
     typed += number;
     // Slurm compares names of resources regardless of case.
     const auto found = weights.gpu_types.find(in_lower_case(type));
-    if (found != weights.gpu_types.end()) add(cost, "GPU " + type, number, found->second);
+    if (found != weights.gpu_types.end())
+      add(cost, JobLimit::Of::gpus, "GPU " + type, number, found->second);
   }
   if (typed < gpus.all && !weights.gpu_types.empty())
     cost.not_counted.emplace_back(
@@ -45,22 +45,12 @@ void add_gpus(Cost& cost, const Gpus& gpus, const BillingWeights& weights) {
 }
 
 std::uint64_t units_of(BillingRule rule, const std::vector<Term>& terms) {
-  double added = 0;
-  double largest = 0;
-  for (const Term& term : terms)
-    if (is_added(rule, term))
-      added += term.units();
-    else
-      largest = std::max(largest, term.units());
-  return plan::billed_units(added, largest);
+  std::vector<plan::BilledTerm> billed;
+  for (const Term& term : terms) billed.push_back({term.of, term.units()});
+  return plan::billed_units(rule, billed);
 }
 
 }  // namespace
-
-bool is_added(BillingRule rule, const Term& term) {
-  return rule == BillingRule::sum ||
-         (rule == BillingRule::largest_and_gpus && term.what.starts_with("GPU"));
-}
 
 std::optional<double> Cost::total() const {
   return hours ? std::optional(*hours * static_cast<double>(units)) : std::nullopt;
@@ -72,11 +62,15 @@ Cost cost_of(const Billed& billed, const std::optional<BillingWeights>& weights,
   cost.rule = weights ? rule : BillingRule::sum;
   const Size& size = billed.size;
   const auto processors = billed.processors > 0 ? billed.processors : size.cores;
-  add(cost, "CPU", static_cast<double>(processors), weights ? weights->processor : 1);
+  add(cost,
+      JobLimit::Of::cpus,
+      "CPU",
+      static_cast<double>(processors),
+      weights ? weights->processor : 1);
   if (weights) {
     add_memory(cost, billed, weights->memory_mib);
     add_gpus(cost, billed.gpus, *weights);
-    add(cost, "node", size.nodes, weights->node);
+    add(cost, JobLimit::Of::nodes, "node", size.nodes, weights->node);
     for (const std::string& other : weights->others) cost.not_counted.push_back(other);
   }
   cost.units = units_of(cost.rule, cost.terms);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/billing.hpp"
+#include "core/base/job_limit.hpp"
 #include "core/forecast/gpus.hpp"
 #include "core/forecast/size.hpp"
 
@@ -16,15 +17,13 @@ namespace dts::forecast {
 
 // One resource on the bill.
 struct Term {
+  JobLimit::Of of{};  // nodes, cpus, memory or gpus
   std::string what;   // "CPU", "GPU", "GPU a100", "GiB of memory", "node"
   double amount = 0;  // number of these
   double weight = 0;  // billing units per hour for each
 
   [[nodiscard]] double units() const { return amount * weight; }
 };
-
-// True if the bill adds the term to the others; otherwise only the largest of such terms counts.
-[[nodiscard]] bool is_added(BillingRule rule, const Term& term);
 
 struct Cost {
   bool is_by_default = false;  // the site sets no weights, so each processor is one unit

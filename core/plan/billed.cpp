@@ -7,36 +7,38 @@
 #include <cmath>
 
 namespace dts::plan {
-namespace {
 
-// Of all GPUs.
-double gpu_units(const BilledAmounts& amounts, const BillingWeights& weights) {
-  // Slurm compares names of resources regardless of case.
-  const auto typed = weights.gpu_types.find(in_lower_case(amounts.gpu_type));
-  const double of_type = typed == weights.gpu_types.end() ? 0 : typed->second;
-  return static_cast<double>(amounts.gpus) * (weights.gpu + of_type);
+bool is_added(BillingRule rule, JobLimit::Of of) {
+  return rule == BillingRule::sum ||
+         (rule == BillingRule::largest_and_gpus && of == JobLimit::Of::gpus);
 }
 
-}  // namespace
-
-std::uint64_t billed_units(double added, double most_expensive) {
+std::uint64_t billed_units(BillingRule rule, const std::vector<BilledTerm>& terms) {
+  double added = 0;
+  double largest = 0;
+  for (const BilledTerm& term : terms)
+    if (is_added(rule, term.of))
+      added += term.units;
+    else
+      largest = std::max(largest, term.units);
   // To Slurm as well, 0.1 times 30 is 3: products of decimal fractions may be one ulp too small.
-  return static_cast<std::uint64_t>(
-      std::max(0.0, std::floor((added + most_expensive) * (1 + 1e-12))));
+  return static_cast<std::uint64_t>(std::max(0.0, std::floor((added + largest) * (1 + 1e-12))));
 }
 
-std::uint64_t billed_units(const BilledAmounts& amounts,
-                           const std::optional<BillingWeights>& weights,
-                           BillingRule rule) {
-  if (!weights) return amounts.processors;
-  const double gpus = gpu_units(amounts, *weights);
-  const double nodes = static_cast<double>(amounts.nodes) * weights->node;
-  const double processors = static_cast<double>(amounts.processors) * weights->processor;
-  const double memory = static_cast<double>(amounts.memory_mib) * weights->memory_mib;
-  if (rule == BillingRule::sum) return billed_units(nodes + processors + memory + gpus, 0);
-  const double largest = std::max({nodes, processors, memory});
-  return rule == BillingRule::largest ? billed_units(0, std::max(largest, gpus))
-                                      : billed_units(gpus, largest);
+std::vector<BilledTerm> billed_terms(const BilledAmounts& amounts,
+                                     const std::optional<BillingWeights>& weights) {
+  using Of = JobLimit::Of;
+  const auto term = [](Of of, std::uint64_t amount, double weight) {
+    return BilledTerm{of, static_cast<double>(amount) * weight};
+  };
+  if (!weights) return {term(Of::cpus, amounts.processors, 1)};
+  // Slurm compares names of resources regardless of case.
+  const auto typed = weights->gpu_types.find(in_lower_case(amounts.gpu_type));
+  return {term(Of::nodes, amounts.nodes, weights->node),
+          term(Of::cpus, amounts.processors, weights->processor),
+          term(Of::memory, amounts.memory_mib, weights->memory_mib),
+          term(Of::gpus, amounts.gpus, weights->gpu),
+          term(Of::gpus, amounts.gpus, typed == weights->gpu_types.end() ? 0 : typed->second)};
 }
 
 }  // namespace dts::plan

@@ -3,16 +3,27 @@
 #pragma once
 
 #include "core/base/billing.hpp"
+#include "core/base/job_limit.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dts::plan {
 
-// Units per hour, combined by the rule: `added` in any case, and of the others the most expensive.
-// Rounded down, as Slurm does for each job (the TRES `billing`).
-[[nodiscard]] std::uint64_t billed_units(double added, double most_expensive);
+// One resource on the bill: nodes, cpus, memory or gpus, of which all GPUs and those of a type are
+// two.
+struct BilledTerm {
+  JobLimit::Of of{};
+  double units = 0;  // per hour
+};
+
+// True if the bill adds it to the others; otherwise only the largest of such terms counts.
+[[nodiscard]] bool is_added(BillingRule rule, JobLimit::Of of);
+
+// Units per hour, rounded down as Slurm does for each job (the TRES `billing`).
+[[nodiscard]] std::uint64_t billed_units(BillingRule rule, const std::vector<BilledTerm>& terms);
 
 // What a whole job has of each.
 struct BilledAmounts {
@@ -23,9 +34,8 @@ struct BilledAmounts {
   std::string gpu_type{};  // of all of them; empty: not known, and its weight is not counted
 };
 
-// Units per hour; without weights, each processor is one unit.
-[[nodiscard]] std::uint64_t billed_units(const BilledAmounts& amounts,
-                                         const std::optional<BillingWeights>& weights,
-                                         BillingRule rule);
+// Without weights, each processor is one unit.
+[[nodiscard]] std::vector<BilledTerm> billed_terms(const BilledAmounts& amounts,
+                                                   const std::optional<BillingWeights>& weights);
 
 }  // namespace dts::plan

@@ -1,9 +1,10 @@
 # The measurements of a check, on real ranks, with real faults; each script says what it checks. Those that compare speeds need the
 # machine alone.
+set(measures_parts shape faults_of_speed slow_disk)
 foreach(name measures slow_link)
   add_test(NAME integration_bench_${name}
            COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/bench_${name}.py $<TARGET_FILE:dttrain> $<TARGET_FILE:moved_clock>
-                   shape faults_of_speed slow_disk)
+                   ${${name}_parts})
   set_tests_properties(integration_bench_${name} PROPERTIES
     LABELS "integration;measures" TIMEOUT 900 SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endforeach()

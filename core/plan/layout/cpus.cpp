@@ -2,8 +2,10 @@
 #include "core/plan/layout/cpus.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/plan/layout/partition.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -88,6 +90,24 @@ unsigned rank_unit(const ClusterView::Node& node,
   const bool share_none = most ? *most == 1 : is_default;
   if (!share_none || spec.slurm.count("overcommit") > 0) return 1;
   return used_of_core(spec, node.cpus_per_core);
+}
+
+std::optional<CpuLimit> most_cpus_per_rank(const Plan& plan,
+                                           const spec::JobSpec& spec,
+                                           const ClusterView& cluster) {
+  const auto partitions = partitions_named(spec, cluster);
+  if (partitions.size() != 1 || spec.slurm.count("overcommit") > 0 || cluster.may_change_jobs)
+    return std::nullopt;
+  std::optional<CpuLimit> most;
+  for (const JobLimit& limit : partitions.front()->limits) {
+    if (limit.of != JobLimit::Of::cpus || limit.is_least || limit.is_with_time) continue;
+    const std::uint64_t nodes = limit.is_per_node ? 1 : plan.nodes + plan.spares;
+    const std::uint64_t ranks = std::max<std::uint64_t>(1, nodes * plan.ntasks_per_node);
+    const auto each = static_cast<unsigned>(
+        std::min<std::uint64_t>(limit.amount / ranks, std::numeric_limits<unsigned>::max()));
+    if (!most || each < most->cpus) most = CpuLimit{each, limit.name};
+  }
+  return most && most->cpus > 0 ? most : std::nullopt;
 }
 
 }  // namespace dts::plan

@@ -6,6 +6,9 @@
 #include "core/spec/job_spec.hpp"
 #include "core/topo/topology.hpp"
 
+#include <optional>
+#include <string>
+
 namespace dts::plan {
 
 // The hardware threads of each core that the job uses, from --threads-per-core, the T of
@@ -46,5 +49,16 @@ namespace dts::plan {
 [[nodiscard]] constexpr unsigned in_units(unsigned cpus, unsigned unit) {
   return (cpus + unit - 1) / unit * unit;
 }
+
+struct CpuLimit {
+  unsigned cpus = 0;  // of each rank, at least 1
+  std::string why;    // "MaxTRESPerJob=cpu=8"
+};
+
+// The most CPUs for each rank, given the nodes and ranks of `plan`; nullopt: no limit, or not even
+// one CPU for each.
+[[nodiscard]] std::optional<CpuLimit> most_cpus_per_rank(const Plan& plan,
+                                                         const spec::JobSpec& spec,
+                                                         const ClusterView& cluster);
 
 }  // namespace dts::plan

@@ -218,7 +218,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
     fit.partition = partition->name;
     fit.up = partition->up;
     fit.is_empty = partition->nodes.empty() && tells_nodes(cluster);
-    fit.default_time = partition->default_time;
+    fit.default_limit = default_limit(spec, cluster);
     fit.max_cpus_per_node = partition->max_cpus_per_node;
     fit.max_memory_mib = partition->max_memory_mib;
     fit.memory = partition->memory;

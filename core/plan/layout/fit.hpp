@@ -11,6 +11,18 @@
 
 namespace dts::plan {
 
+// The time limit that Slurm gives a job without --time.
+struct DefaultLimit {
+  std::chrono::seconds limit{0};  // 0: none, or not known
+  // False: another partition, a limit on jobs or a site's rule may set another one.
+  bool is_certain = false;
+
+  // By which a job may be refused.
+  [[nodiscard]] std::chrono::seconds for_limits() const {
+    return is_certain ? limit : std::chrono::seconds(0);
+  }
+};
+
 // The nodes on which a job may run, given partition, GPUs and memory.
 struct Fit {
   std::string partition;           // its name; empty: unknown
@@ -21,7 +33,7 @@ struct Fit {
   unsigned rank_unit = 1;          // the largest of `nodes`; see cpus.hpp
   bool one_rank_per_core = false;  // as in ClusterView
   // As in the partition.
-  std::chrono::seconds default_time{0};
+  DefaultLimit default_limit;
   unsigned max_cpus_per_node = 0;
   std::uint64_t max_memory_mib = 0;
   std::optional<MemoryRules> memory;

@@ -53,7 +53,7 @@ JobDemand job_demand(const Plan& plan,
   if (spec.slurm.count("overcommit") == 0)
     demand.cpus = std::uint64_t{plan.ntasks_per_node} * plan.cpus_per_task;
   demand.gpus = plan.gpus_per_node;
-  const std::chrono::seconds time = spec.time.value_or(fit.default_time);
+  const std::chrono::seconds time = spec.time.value_or(fit.default_limit.for_limits());
   if (time.count() > 0 && spec.slurm.count("time-min") == 0)
     demand.minutes = time == std::chrono::seconds::max()
                          ? k_unbounded
@@ -114,16 +114,19 @@ std::uint64_t capped_product(std::uint64_t one, std::uint64_t other) {
   return one != 0 && other > k_unbounded / one ? k_unbounded : one * other;
 }
 
-// At least: what is not known of the job costs nothing.
-std::uint64_t least_billed(const ClusterView::Partition& partition, const JobDemand& demand) {
+// What is not known of the job costs nothing.
+std::vector<BilledTerm> billed(const ClusterView::Partition& partition, const JobDemand& demand) {
   const std::uint64_t nodes = demand.nodes;
-  return billed_units({nodes,
+  return billed_terms({nodes,
                        capped_product(demand.cpus, nodes),
                        capped_product(demand.memory_mib, nodes),
                        capped_product(demand.gpus, nodes),
                        demand.spec.gpu_type},
-                      partition.billing,
-                      demand.cluster.billing_rule);
+                      partition.billing);
+}
+
+JobLimit::Of costliest(const std::vector<BilledTerm>& terms) {
+  return std::ranges::max_element(terms, {}, &BilledTerm::units)->of;
 }
 
 // Of the whole job or of each node, without regard to time; nullopt: not known.
@@ -131,8 +134,10 @@ std::optional<std::uint64_t> demanded_at_once(const JobLimit& limit,
                                               const ClusterView::Partition& partition,
                                               const JobDemand& demand) {
   if (limit.of == JobLimit::Of::billing)
-    return limit.is_least || limit.is_per_node ? std::nullopt
-                                               : std::optional(least_billed(partition, demand));
+    return limit.is_least || limit.is_per_node
+               ? std::nullopt
+               : std::optional(
+                     billed_units(demand.cluster.billing_rule, billed(partition, demand)));
   const auto of_node = limit.is_least ? most_of_node(limit, demand) : least_of_node(limit, demand);
   if (!of_node || limit.is_per_node) return of_node;
   return capped_product(*of_node, demand.nodes);
@@ -150,42 +155,44 @@ std::optional<std::uint64_t> demanded(const JobLimit& limit,
 
 // "8 CPUs for 60 minutes (480 CPU-minutes) requested"
 std::string demanded_words(const JobLimit& limit, const JobDemand& demand, std::uint64_t amount) {
-  const char* asked = demand.spec.time ? " requested" : " is the partition's default";
+  const auto& time = demand.spec.time;
   if (limit.of == JobLimit::Of::time)
-    return format_time_limit(demand.spec.time.value_or(demand.fit.default_time)) + asked;
+    return time ? format_time_limit(*time) + " requested"
+                : "no --time requested, and the partition's default is " +
+                      format_time_limit(demand.fit.default_limit.limit);
   if (limit.is_least && limit.of == JobLimit::Of::cpus)
     return fmt::format(
         "a job gets at most {} of {}", words_of(limit, amount), counted(demand.nodes, "node"));
   if (!limit.is_with_time)
     return words_of(limit, amount) + (limit.is_per_node ? " of each node" : "") + " requested";
   if (demand.minutes == k_unbounded) return "no time limit requested";
-  return fmt::format("{} for {} ({}){}",
-                     words_of(limit, demand.minutes == 0 ? 0 : amount / *demand.minutes),
-                     counted(*demand.minutes, "minute"),
-                     words_with_minutes(limit, amount),
-                     asked);
+  const std::string all = words_of(limit, demand.minutes == 0 ? 0 : amount / *demand.minutes);
+  const std::string minutes = counted(*demand.minutes, "minute");
+  const std::string product = words_with_minutes(limit, amount);
+  return time ? fmt::format("{} for {} ({}) requested", all, minutes, product)
+              : fmt::format(
+                    "{} requested, for {} by the partition's default ({})", all, minutes, product);
 }
 
-const char* demanding_option(const JobLimit& limit, const JobDemand& demand) {
-  switch (limit.of) {
+// `of`: what is limited, or of several billed resources the costliest.
+const char* demanding_option(JobLimit::Of of, const JobLimit& limit, const JobDemand& demand) {
+  if (demand.minutes == k_unbounded && limit.is_with_time) return "--time";
+  switch (of) {
     case JobLimit::Of::nodes:
       return "--nodes";
     case JobLimit::Of::cpus:
-      if (demand.minutes == k_unbounded && limit.is_with_time) return "--time";
       if (demand.spec.cpus_per_gpu) return "--cpus-per-gpu";
       return demand.spec.cpus_per_task || demand.ranks <= limit.amount ? "--cpus-per-task"
                                                                        : "--ntasks-per-node";
     case JobLimit::Of::memory:
       return demand.memory_option;
-    case JobLimit::Of::billing:  // most sites bill GPUs above all
-      if (demand.gpus == 0) return "--cpus-per-task";
-      [[fallthrough]];
     case JobLimit::Of::gpus:
       return "--gpus-per-node";
     case JobLimit::Of::time:
       return "--time";
     case JobLimit::Of::every_job:
     case JobLimit::Of::elements:
+    case JobLimit::Of::billing:
       break;
   }
   return "--array";
@@ -197,11 +204,19 @@ std::string named_option(const std::string& words) {
   return words.substr(begin, words.find(' ', begin) - begin);
 }
 
-Diagnostic excess_of(const JobLimit& limit, const JobDemand& demand, std::uint64_t amount) {
-  const std::string more = limit.is_least ? "ask for more" : "ask for less";
+Diagnostic excess_of(const JobLimit& limit,
+                     const ClusterView::Partition& partition,
+                     const JobDemand& demand,
+                     std::uint64_t amount) {
+  const bool is_time_asked = demand.spec.time || !limit.is_with_time;
+  const std::string more = limit.is_least  ? "ask for more"
+                           : is_time_asked ? "ask for less"
+                                           : "ask for less, or for a shorter --time";
+  const JobLimit::Of of =
+      limit.of == JobLimit::Of::billing ? costliest(billed(partition, demand)) : limit.of;
   const std::string bound =
       limit.is_with_time ? words_with_minutes(limit, limit.amount) : words_of(limit, limit.amount);
-  return {demanding_option(limit, demand),
+  return {demanding_option(of, limit, demand),
           fmt::format("{}, but {} at {} {}{} ({})",
                       demanded_words(limit, demand, amount),
                       limit.place,
@@ -222,7 +237,7 @@ Diagnostics excesses_in(const ClusterView::Partition& partition, const JobDemand
     }
     const auto amount = demanded(limit, partition, demand);
     if (!amount || (limit.is_least ? *amount >= limit.amount : *amount <= limit.amount)) continue;
-    Diagnostic problem = excess_of(limit, demand, *amount);
+    Diagnostic problem = excess_of(limit, partition, demand, *amount);
     const bool is_new = std::none_of(found.begin(), found.end(), [&](const Diagnostic& other) {
       return other.where == problem.where;
     });
@@ -254,24 +269,6 @@ void check_job_limits(Plan& plan,
     return void(problems.insert(problems.end(), found.begin(), found.end()));
   for (const Diagnostic& problem : found)
     decide(plan, k_may_wait, std::string(), problem.where + ": " + problem.message);
-}
-
-std::optional<CpuLimit> most_cpus_per_rank(const Plan& plan,
-                                           const spec::JobSpec& spec,
-                                           const ClusterView& cluster) {
-  const auto partitions = partitions_named(spec, cluster);
-  if (partitions.size() != 1 || spec.slurm.count("overcommit") > 0 || cluster.may_change_jobs)
-    return std::nullopt;
-  std::optional<CpuLimit> most;
-  for (const JobLimit& limit : partitions.front()->limits) {
-    if (limit.of != JobLimit::Of::cpus || limit.is_least || limit.is_with_time) continue;
-    const std::uint64_t nodes = limit.is_per_node ? 1 : plan.nodes + plan.spares;
-    const std::uint64_t ranks = std::max<std::uint64_t>(1, nodes * plan.ntasks_per_node);
-    const auto each = static_cast<unsigned>(
-        std::min<std::uint64_t>(limit.amount / ranks, std::numeric_limits<unsigned>::max()));
-    if (!most || each < most->cpus) most = CpuLimit{each, limit.name};
-  }
-  return most && most->cpus > 0 ? most : std::nullopt;
 }
 
 void check_elements(std::uint64_t elements,

@@ -27,17 +27,6 @@ void check_job_limits(Plan& plan,
                       const Fit& fit,
                       Diagnostics& problems);
 
-struct CpuLimit {
-  unsigned cpus = 0;  // of each rank, at least 1
-  std::string why;    // "MaxTRESPerJob=cpu=8"
-};
-
-// The most CPUs for each rank, given the nodes and ranks of `plan`; nullopt: no limit, or not even
-// one CPU for each.
-[[nodiscard]] std::optional<CpuLimit> most_cpus_per_rank(const Plan& plan,
-                                                         const spec::JobSpec& spec,
-                                                         const ClusterView& cluster);
-
 // Appends a problem if the elements of an array are more than a user may submit.
 void check_elements(std::uint64_t elements,
                     const spec::JobSpec& spec,

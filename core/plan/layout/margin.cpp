@@ -17,14 +17,15 @@ constexpr std::int64_t k_early = 60, k_working = 30;
 
 // Of a job; nullopt: none, or the site does not say.
 std::optional<std::chrono::seconds> known_limit(const spec::JobSpec& spec, const Fit& fit) {
-  const std::chrono::seconds limit = spec.time.value_or(fit.default_time);
+  const std::chrono::seconds limit = spec.time.value_or(fit.default_limit.limit);
   if (limit.count() == 0 || limit == std::chrono::seconds::max()) return std::nullopt;
   return limit;
 }
 
 std::string limit_words(const spec::JobSpec& spec, const Fit& fit, std::chrono::seconds limit) {
   const std::string length = format_time_limit(limit);
-  return spec.time ? length : length + ", the default of partition " + fit.partition;
+  return spec.time ? length
+                   : length + ", which partition " + fit.partition + " gives a job without --time";
 }
 
 }  // namespace
@@ -44,7 +45,14 @@ void choose_margin(Plan& plan, const spec::JobSpec& spec, const Fit& fit, Diagno
                       ? "stop this long before the time limit"
                       : "stop this long before the time limit, " + limit_words(spec, fit, *limit));
   const spec::JobSpec as_built_in;
-  if (spec.signal_margin != as_built_in.signal_margin) {
+  const bool is_requested = spec.signal_margin != as_built_in.signal_margin;
+  if (is_requested && !spec.time && !fit.default_limit.is_certain)
+    return decide(
+        plan,
+        k_what,
+        fmt::format("{} s", margin),
+        "stop this long before the time limit, which may be " + limit_words(spec, fit, *limit));
+  if (is_requested) {
     problems.push_back(
         {"--signal-margin",
          fmt::format("{} s + {} s (Slurm may signal that early) is not less than the time limit of "

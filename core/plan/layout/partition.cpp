@@ -45,12 +45,6 @@ Number larger_limit(Number one, Number other) {
   return one > 0 && other > 0 ? std::max(one, other) : 0;
 }
 
-// The job must do with either of them; 0: none.
-std::chrono::seconds shorter_default(std::chrono::seconds one, std::chrono::seconds other) {
-  if (one.count() == 0 || other.count() == 0) return std::max(one, other);
-  return std::min(one, other);
-}
-
 // A QOS may exempt its jobs (PartitionTimeLimit, sacctmgr(1)).
 void check_time(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {
   if (spec.slurm.count("qos") > 0) return;
@@ -147,7 +141,6 @@ std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
     all->nodes.insert(all->nodes.end(), one->nodes.begin(), one->nodes.end());
     const bool is_known = all->max_time.count() > 0 && one->max_time.count() > 0;
     all->max_time = is_known ? std::max(all->max_time, one->max_time) : std::chrono::seconds(0);
-    all->default_time = shorter_default(all->default_time, one->default_time);
     // One that is up may have no nodes, and one with nodes may be down.
     all->up = starts_jobs || (all->nodes.empty() && (all->up || one->up));
     all->min_nodes = std::min(all->min_nodes, one->min_nodes);
@@ -168,6 +161,21 @@ std::vector<const ClusterView::Partition*> partitions_named(const spec::JobSpec&
     for (const ClusterView::Partition& partition : cluster.partitions)
       if (name.empty() ? partition.is_default : partition.name == name) all.push_back(&partition);
   return all;
+}
+
+// Of several partitions, Slurm takes the default of one when the job is submitted, and which one
+// depends on its release.
+DefaultLimit default_limit(const spec::JobSpec& spec, const ClusterView& cluster) {
+  std::vector<std::chrono::seconds> limits;
+  bool is_certain = !cluster.may_change_jobs;
+  for (const Partition* partition : partitions_named(spec, cluster)) {
+    const bool has_default = partition->default_time.count() > 0;
+    const auto own = has_default ? partition->default_time : partition->max_time;
+    is_certain = is_certain && has_default && (limits.empty() || limits.front() == own);
+    if (own.count() > 0) limits.push_back(own);
+  }
+  if (limits.empty()) return {};
+  return {*std::ranges::min_element(limits), is_certain};
 }
 
 void check_limits(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {

@@ -22,6 +22,8 @@ namespace dts::plan {
 [[nodiscard]] std::vector<const ClusterView::Partition*> partitions_named(
     const spec::JobSpec& spec, const ClusterView& cluster);
 
+[[nodiscard]] DefaultLimit default_limit(const spec::JobSpec& spec, const ClusterView& cluster);
+
 // Appends a problem for each limit on time, nodes and memory that the job exceeds. Otherwise Slurm
 // would accept the job and never start it (EnforcePartLimits in slurm.conf(5)).
 void check_limits(const spec::JobSpec& spec,

@@ -100,9 +100,9 @@ TEST_CASE("a job beyond a limit is refused, with the option at fault") {
       {at_least(limit(Of::cpus, 17)), "--cpus-per-task"},
       {at_least(limit(Of::memory, 99999)), ""},
       {limit(Of::elements, 1), ""},
-      {limit(Of::billing, 7), "--gpus-per-node"},  // each processor is one unit
+      {limit(Of::billing, 7), "--cpus-per-task"},  // each processor is one unit
       {limit(Of::billing, 8), ""},
-      {with_time(limit(Of::billing, 479)), "--gpus-per-node"},
+      {with_time(limit(Of::billing, 479)), "--cpus-per-task"},
       {with_time(limit(Of::billing, 480)), ""},
       {at_least(limit(Of::billing, 99)), ""},
   };
@@ -114,21 +114,22 @@ TEST_CASE("a job beyond a limit is refused, with the option at fault") {
 }
 
 TEST_CASE("billing units are counted with the weights of the partition") {
-  const auto fault = [](std::uint64_t most, BillingRule rule) {
+  const auto fault = [](std::uint64_t most, BillingRule rule) -> std::string {
     ClusterView view = with_limits({limit(Of::billing, most)});
     view.partitions[0].billing =
         BillingWeights{.processor = 1, .memory_mib = 0.01, .gpu = 5, .gpu_types = {{"a100", 10}}};
     view.billing_rule = rule;
     spec::JobSpec spec = job();
     spec.gpu_type = "A100";
-    return !make_plan(spec, view, "trainer");
+    const auto plan = make_plan(spec, view, "trainer");
+    return plan ? "" : plan.error().front().where;
   };
-  // 8 processors, 1000 MiB and 4 GPUs: 8, 10 and 60 units.
+  // 8 processors, 1000 MiB, 4 GPUs, and 4 of this type: 8, 10, 20 and 40 units.
   for (const auto& [rule, units] : {std::pair{BillingRule::sum, 78U},
-                                    {BillingRule::largest, 60U},
+                                    {BillingRule::largest, 40U},
                                     {BillingRule::largest_and_gpus, 70U}}) {
-    CHECK(fault(units - 1, rule));
-    CHECK(!fault(units, rule));
+    CHECK(fault(units - 1, rule) == "--gpus-per-node");
+    CHECK(fault(units, rule).empty());
   }
 }
 
@@ -140,9 +141,21 @@ TEST_CASE("a job without a time limit has the default one of its partition") {
   spec.time.reset();
   const auto plan = make_plan(spec, view, "trainer");
   REQUIRE(!plan);
-  CHECK(plan.error().front().message ==
-        "00:30:00 is the partition's default, but QOS small gives a job at most 00:29:00 (Max=29)");
+  CHECK(
+      plan.error().front().message ==
+      "no --time requested, and the partition's default is 00:30:00, but QOS small gives a job at "
+      "most 00:29:00 (Max=29)");
   spec.time = seconds(1740);
+  CHECK(make_plan(spec, view, "trainer"));
+  spec.time.reset();
+  view.partitions[0].limits = {with_time(limit(Of::cpus, 239))};
+  const auto with_minutes = make_plan(spec, view, "trainer");
+  REQUIRE(!with_minutes);
+  CHECK(with_minutes.error().front().message ==
+        "8 CPUs requested, for 30 minutes by the partition's default (240 CPU-minutes), but QOS "
+        "small gives a job at most 239 CPU-minutes (Max=239)");
+  CHECK(contains(with_minutes.error().front().hint, "or for a shorter --time"));
+  view.may_change_jobs = true;  // the site may set another time limit
   CHECK(make_plan(spec, view, "trainer"));
 }
 

@@ -248,17 +248,30 @@ TEST_CASE(
 TEST_CASE("the default margin is lowered to fit the default limit of the partition, too") {
   ClusterView view;
   view.partitions = {{"long", true, {}, seconds(86400), seconds(3600)},
-                     {"short", false, {}, seconds(0), seconds(120)}};
+                     {"short", false, {}, seconds(0), seconds(120)},
+                     {"debug", false, {}, seconds(120)}};
   spec::JobSpec spec = request(1);
   CHECK(make_plan(spec, view, "trainer")->signal_margin == seconds(120));
-  for (const char* partition : {"short", "long,short"}) {
+  for (const char* partition : {"short", "long,short", "debug"}) {
+    CAPTURE(partition);
     spec.partition = partition;
     const auto plan = make_plan(spec, view, "trainer");
     CHECK(plan->signal_margin == seconds(30));
-    CHECK(contains(why(*plan, "signal-margin"), "the limit is 00:02:00, the default of partition"));
+    CHECK(contains(why(*plan, "signal-margin"), "the limit is 00:02:00, which partition"));
   }
+  // Refused only if no other limit is possible: Slurm takes the default of one partition, and a
+  // limit on the user's jobs instead of the longest time of a partition.
   spec.signal_margin = seconds(90);
+  CHECK(make_plan(spec, view, "trainer")->signal_margin == seconds(90));
+  spec.partition = "long,short";
+  CHECK(make_plan(spec, view, "trainer")->signal_margin == seconds(90));
+  spec.partition = "short";
   CHECK(make_plan(spec, view, "trainer").error()[0].where == "--signal-margin");
+  view.partitions[0].default_time = seconds(120);
+  spec.partition = "";
+  CHECK(!make_plan(spec, view, "trainer"));
+  spec.slurm["reservation"] = "r";  // which has a partition of its own
+  CHECK(make_plan(spec, view, "trainer")->signal_margin == seconds(90));
 }
 
 TEST_CASE("plan.json is read back as it was, and damage is named") {
