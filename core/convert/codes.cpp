@@ -166,23 +166,6 @@ void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Prog
         "PIPESTATUS of a line of the set-up, which has a shell of its own: store it in a variable");
 }
 
-void lose_codes_of_steps(const std::vector<Part>& parts,
-                         const std::vector<std::size_t>& places,
-                         std::vector<Program>& programs) {
-  Names codes;
-  std::size_t at = 1;
-  for (std::size_t step = 1; step < places.size(); ++step) {
-    for (; at < places[step - 1]; ++at)
-      if (parts[at].is_kept && reads_exit_code(parts[at].item) && is_set_up(parts, at) &&
-          is_run_once(parts[at - 1].item))
-        codes.insert(parts[at].item.sets.variables.begin(), parts[at].item.sets.variables.end());
-    for (const std::string& name : used_names(programs[step].source()))
-      if (codes.count(name) > 0)
-        programs[step].losses.push_back(
-            "$" + name + " is the exit code of a line that runs before an earlier step only");
-  }
-}
-
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes) {
   lose_codes_of_programs(parts);
   if (has_many_nodes) lose_codes_of_first_node(parts, last);

@@ -25,9 +25,4 @@ void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_n
 // Of such a program: the code that cannot be handed on to it.
 void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Program& program);
 
-// The same for CODE=$? of a line that runs once, before an earlier step.
-void lose_codes_of_steps(const std::vector<Part>& parts,
-                         const std::vector<std::size_t>& places,
-                         std::vector<Program>& programs);
-
 }  // namespace dts::convert

@@ -278,7 +278,6 @@ void settle_own_shells(std::vector<Part>& parts,
   lose_made_names(parts, programs, places, has_many_nodes);
   for (std::size_t i = 0; i < places.size(); ++i)
     lose_code_of_set_up(parts, places[i], programs[i]);
-  lose_codes_of_steps(parts, places, programs);
   lose_variables(parts, programs, places);
   end_with_steps(parts, places);
   mark_repeated(parts, places);

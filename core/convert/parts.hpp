@@ -86,8 +86,8 @@ struct SetUpText {
 // and the others wait for them.
 enum class SetUpOf { step, first_role, later_role, tear_down };
 
-// The set-up of the parts from `begin` to `end`, as bash text. What removes or writes files is left
-// out before `own`: another program has run since, whose results it would change.
+// The set-up of the parts from `begin` to `end`, as bash text. What removes or moves files is left
+// out before `own`: another program has run since, whose results it would remove.
 [[nodiscard]] SetUpText set_up_of(const std::vector<Part>& parts,
                                   std::size_t begin,
                                   std::size_t own,

@@ -101,13 +101,8 @@ void Known::forget(const SetNames& names) {
   for (const auto* all : {&names.variables, &names.arrays})
     for (const std::string& name : *all) {
       values_[name] = std::nullopt;
-      erase_array(name);
+      arrays_.erase(name);
     }
-}
-
-void Known::erase_array(const std::string& name) {
-  arrays_.erase(name);
-  values_.erase("#" + name);
 }
 
 void Known::see(const Command& command) {
@@ -154,11 +149,10 @@ bool Known::follow_plain(const Command& command, const SetNames& names) {
   }
   if (verb != "unset") return false;
   for (std::size_t i = 1; i < command.words.size(); ++i) {
-    std::string name = literal_of(command.words[i]);
-    name.erase(std::min(name.find('['), name.size()));  // of an element: its array is not known
+    const std::string name = literal_of(command.words[i]);
     own_.insert(name);
     values_[name] = std::string();
-    erase_array(name);
+    arrays_.erase(name);
   }
   return true;
 }
@@ -177,7 +171,6 @@ void Known::follow_assignments(const Command& command, const SetNames& names) {
 
 void Known::assign(const shell::Assignment& one) {
   const auto before = arrays_.find(one.name);
-  values_.erase("#" + one.name);
   if (one.is_array) {
     const auto elements = spent_ < k_most_of_values ? words(one.elements) : std::nullopt;
     std::vector<std::string> all;
@@ -220,11 +213,6 @@ void Known::set_defaults(const Command& command, const SetNames& names) {
 }
 
 KnownText Known::variable(const std::string& name) const {
-  if (name.size() > 1 && name[0] == '#') {
-    const auto array = arrays_.find(name.substr(1));
-    if (changing_.count(name.substr(1)) > 0) return {};
-    if (array != arrays_.end()) return {TextKind::exact, std::to_string(array->second.size())};
-  }
   if (changing_.count(name) > 0) return {};
   if (const auto found = values_.find(name); found != values_.end())
     return found->second ? KnownText{TextKind::exact, *found->second} : KnownText{};

@@ -29,7 +29,6 @@ class Known {
   // The statement has been run, once.
   void follow(const shell::Statement& statement);
 
-  // "#NAME": the number of elements of an array, which are not known.
   void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
 
   // The variables that it may set are no longer known.
@@ -48,7 +47,6 @@ class Known {
 
   void see(const shell::Command& command);
   void assign(const shell::Assignment& one);
-  void erase_array(const std::string& name);
   [[nodiscard]] bool follow_plain(const shell::Command& command, const SetNames& names);
   void follow_assignments(const shell::Command& command, const SetNames& names);
   void set_defaults(const shell::Command& command, const SetNames& names);

@@ -54,34 +54,15 @@ MaybeNodes NodeValues::nodes_of(const OwnNodes& own, std::optional<std::uint64_t
   return NodeRange{begin, begin + static_cast<std::size_t>(*count)};
 }
 
-namespace {
-
-// ("$NODES"): one element may name several nodes.
-bool has_list(const shell::Assignment& array) {
-  return std::any_of(array.elements.begin(), array.elements.end(), [](const Word& word) {
-    return std::any_of(
-        word.pieces.begin(), word.pieces.end(), [](const Piece& one) { return one.quoted; });
-  });
-}
-
-}  // namespace
-
 void follow(const shell::Statement& statement, Known& known, NodeValues& nodes) {
   known.follow(statement);
   nodes.follow(statement);
   const Command* command = simple_command(statement);
   if (command == nullptr || statement.background) return;
-  for (const shell::Assignment& one : command->assignments) {
+  for (const shell::Assignment& one : command->assignments)
     if (const auto count = nodes.count_in(one.value);
         count && !one.is_array && !one.appends && !one.is_element)
       known.set(one.name, std::to_string(*count));
-    if (const auto all = nodes.nodes_of(one.name); all && one.is_array && !has_list(one))
-      known.set("#" + one.name, std::to_string(all->size()));
-  }
-  const std::string verb = first_word(*command);
-  if (verb != "mapfile" && verb != "readarray") return;
-  const std::string name = literal_of(command->words.back());
-  if (const auto all = nodes.nodes_of(name)) known.set("#" + name, std::to_string(all->size()));
 }
 
 void NodeValues::follow(const shell::Statement& statement) {

@@ -142,19 +142,6 @@ bool edits_in_place(const shell::Command& command) {
          });
 }
 
-// tar xf case.tar, cp base.in run.in, sed -i s/a/b/ run.in: a program may have changed since what
-// they write.
-bool overwrites(const Item& item) {
-  constexpr std::string_view k_writers[] = {
-      "cp", "scp", "rsync", "tar", "unzip", "gunzip", "wget", "curl", "patch"};
-  bool found = false;
-  each_command(*item.statement, [&](const shell::Command& command) {
-    found = found || is_one_of(k_writers, lint::base_name(first_word(command))) ||
-            edits_in_place(command);
-  });
-  return found;
-}
-
 // Of a file that lists hosts.
 bool is_name_of_list(const shell::Word& file) {
   const shell::Piece* only = only_piece(file);
@@ -246,14 +233,13 @@ bool is_run_once(const Item& item) {
     if (source.find(own) != std::string::npos) return false;
   // A function of a file, or $ACTIVATE from it, may change the shell, which the next step needs,
   // too.
-  if (writes_file(item) || overwrites(item)) return true;
-  return std::any_of(item.runs.begin(), item.runs.end(), [&](const auto* run) {
-    const std::string& name = run->name();
-    const bool is_open = name.starts_with(lint::k_unknown)
-                             ? name.find('/') == std::string::npos
-                             : item.calls_function && is_work_by_name(name);
-    return does_work(*run) && (is_program(*run) || !is_open);
-  });
+  return writes_file(item) || std::any_of(item.runs.begin(), item.runs.end(), [&](const auto* run) {
+           const std::string& name = run->name();
+           const bool is_open = name.starts_with(lint::k_unknown)
+                                    ? name.find('/') == std::string::npos
+                                    : item.calls_function && is_work_by_name(name);
+           return does_work(*run) && (is_program(*run) || !is_open);
+         });
 }
 
 bool acts_inside(const Item& item) {

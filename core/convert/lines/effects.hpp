@@ -26,8 +26,8 @@ namespace dts::convert {
 [[nodiscard]] bool reads_only(const std::string& command);
 
 // True if it only moves, removes or writes files or runs programs, which the script does once: rm
-// -rf out, echo head > table.csv, tar xf case.tar, ./prepare. Not what a later step may need again:
-// servers, and what is on the node's own disk or depends on the job's nodes or id.
+// -rf out, echo head > table.csv, ./prepare. Not what a later step may need again: servers, and
+// what is on the node's own disk or depends on the job's nodes or id.
 [[nodiscard]] bool is_run_once(const Item& item);
 
 // True if a substitution in it may have other effects than reading: NEXT=$(./prepare).

@@ -76,11 +76,8 @@ class Calculator {
     if (begin < text_.size() && text_[begin] == '$') ++begin;
     const bool is_braced = begin > at_ && begin < text_.size() && text_[begin] == '{';
     if (is_braced) ++begin;
-    const bool is_length = is_braced && text_.substr(begin, 1) == "#";
-    if (is_length) ++begin;
     std::size_t end = begin;
     while (end < text_.size() && shell::is_name_char(text_[end])) ++end;
-    if (is_length) return length(text_.substr(begin, end - begin), end);
     if (end == begin || (is_braced && (end >= text_.size() || text_[end] != '}')))
       return std::nullopt;
     const std::string word(text_.substr(begin, end - begin));
@@ -90,14 +87,6 @@ class Calculator {
                  ? MaybeNumber(static_cast<std::int64_t>(*number))
                  : std::nullopt;
     return variable_(word);
-  }
-
-  // ${#NAME[@]}; `end`: of the name.
-  MaybeNumber length(std::string_view name, std::size_t end) {
-    const std::string_view rest = text_.substr(end, 4);
-    if (name.empty() || (rest != "[@]}" && rest != "[*]}")) return std::nullopt;
-    at_ = end + rest.size();
-    return variable_("#" + std::string(name));
   }
 
   std::string_view text_;

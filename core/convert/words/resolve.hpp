@@ -40,7 +40,6 @@ class Resolver {
 };
 
 // "4 * (nodes - 1)" with integers, names, + - * / % and parentheses; nullopt for anything else.
-// `variable`: "#NAME" is the number of elements, ${#NAME[@]}.
 [[nodiscard]] std::optional<std::int64_t> arithmetic(
     std::string_view expression,
     const std::function<std::optional<std::int64_t>(const std::string& name)>& variable);

@@ -33,16 +33,6 @@ TEST_CASE("a line of the set-up whose exit code is read keeps it") {
   CHECK(acts.became("if [") == Became::lost);
 }
 
-TEST_CASE("a later step has no exit code of a line that runs before an earlier one") {
-  const std::string begin = "tar xf a.tar\nCODE=$?\nsrun ./a $CODE\n";
-  const Reduced made = of_nodes(begin + "srun ./b $CODE\n");
-  CHECK(made.became("srun ./a") == Became::program);
-  CHECK(made.says("srun ./b", "$CODE is the exit code of a line"));
-  CHECK(made.became("srun ./b") == Became::lost);
-  CHECK(of_nodes(begin + "srun ./b\n").made.is_lossless());
-  CHECK(of_nodes("mkdir -p a\nCODE=$?\nsrun ./a\nsrun ./b $CODE\n").made.is_lossless());
-}
-
 TEST_CASE("a loop that prints and copies is not the program") {
   const Reduced made = of_one_node(
       "C=\"prog exec\n  a $b\"\n$C\nfor i in a b; do echo $i; cp -r $i /archive; done\n");

@@ -105,29 +105,6 @@ TEST_CASE("turns of a loop that starts programs are steps") {
     CHECK_FALSE(contains(converted(loop).job_file, "[[steps]]"));
 }
 
-TEST_CASE("a loop over the places of an array has as many turns as the array elements") {
-  const std::string loop = "for ((i = 0; i < ${#A[@]}; i++)); do srun ./a ${A[$i]}; done\n";
-  for (const std::string set : {"A=(x y z)\n",
-                                "A=(x)\nA+=(y z)\n",
-                                "declare -a A=({1..3})\n",
-                                "A=($(scontrol show hostnames))\n",
-                                "mapfile -t A < <(scontrol show hostnames)\n"}) {
-    CAPTURE(set);
-    const Conversion made = converted("#SBATCH -N 3\n" + set + loop);
-    CHECK(made.is_lossless());
-    CHECK(count(made.job_file, "[[steps]]") == 3);
-  }
-  for (const std::string set : {"A=(*.txt)\n",
-                                "A=(x)\nA+=($(ls))\n",
-                                "A=(x y)\nunset 'A[0]'\n",
-                                "A=(x)\nif a; then A+=(y); fi\n",
-                                "read -ra A < list\n",
-                                "N=$(scontrol show hostnames)\nA=(\"$N\")\n"}) {
-    CAPTURE(set);
-    CHECK(contains(converted("#SBATCH -N 3\n" + set + loop).job_file, "for ((i"));
-  }
-}
-
 TEST_CASE("a loop that is kept takes no programs from the loops behind it") {
   const std::string kept = "#SBATCH -N 2\nfor i in {1..250}; do srun p $i || break; done\n";
   CHECK(contains(converted(kept + "for i in {1..60}; do srun q $i; done\n").job_file,

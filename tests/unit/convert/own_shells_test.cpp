@@ -70,21 +70,6 @@ TEST_CASE("lines that make files run once, before the step that follows them") {
   }
 }
 
-TEST_CASE("what a program may have changed is not unpacked, copied or fetched again") {
-  for (const std::string line : {"tar xf case.tar",
-                                 "cp base.in run.in",
-                                 "sed -i s/a/b/ run.in",
-                                 "wget https://example.org/case.tar"}) {
-    CAPTURE(line);
-    const Reduced made = of_one_node(line + "\nsrun ./a\nsrun ./b\n");
-    CHECK(made.made.job_file.find(line) == made.made.job_file.rfind(line));
-    CHECK_FALSE(made.says(line, "runs again"));
-    CHECK(of_one_node(line + "\nsrun ./a\n").job_has(line));
-  }
-  // On the disk of a node, which may be another one.
-  CHECK(of_one_node("tar xf a.tar -C $TMPDIR\nsrun ./a\nsrun ./b\n").says("tar", "runs again"));
-}
-
 TEST_CASE("the account says what the set-up does again before later steps") {
   const std::string why = "runs again before each later step";
   const std::string set_up =
