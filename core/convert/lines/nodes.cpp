@@ -121,8 +121,14 @@ namespace {
 
 // True if one of them is no program, but a function.
 std::string are_functions(const std::string& commands) {
-  const bool is_one = commands.find(' ') == std::string::npos;
-  return "[ \"$(type -t " + commands + (is_one ? "" : " | uniq") + ")\" != file ]";
+  return "[[ $(type -t " + commands + ") == *function* ]]";
+}
+
+// wait $PID: on other nodes, this process is one of theirs, which the script does not wait for.
+bool waits_for_some(const Item& item) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    return run->name() == "wait" && run->words.size() > 1;
+  });
 }
 
 }  // namespace
@@ -133,8 +139,11 @@ std::string in_turn(const Item& item, const std::string& text, const Turn& turn)
   const bool is_pause = where == RunsOn::each && waits(item);  // for what this node has started
   if (where != RunsOn::first && !is_open && !is_pause) return text + "\n";
   if (is_pause && turn.others == Others::ignore) return text + "\n";
-  const std::string end = std::to_string(turn.number) + (turn.is_code_read ? " && true\n" : "\n");
-  const std::string waits = (is_pause ? "wait\n" : "") + ("await_first_node " + end);
+  // A failure that counts has ended the set-up in the line itself.
+  const std::string end =
+      std::to_string(turn.number) + (turn.is_code_read ? " && true\n" : " || true\n");
+  const bool has_own = is_pause && !waits_for_some(item);
+  const std::string waits = (has_own ? "wait\n" : "") + ("await_first_node " + end);
   if (turn.others == Others::lead && !is_open) return waits;
   std::string made = "if ";
   if (is_open) made += are_functions(named_commands(item));
@@ -157,9 +166,10 @@ std::string with_turns(std::string text, bool are_roles) {
   std::string functions;
   if (text.find("on_first_node; then") != std::string::npos) functions += k_first;
   if (text.find("first_node_did ") != std::string::npos)
+    // Of a function, each node writes it, all at once.
     functions += "first_node_did() { local code=$? " + file +
-                 "; echo $code >|\"$file.new\" && mv \"$file.new\" \"$file\" || exit; "
-                 "return $code; }\n";
+                 "; local new=\"$file.$SLURMD_NODENAME.$$\"; echo $code >|\"$new\" && "
+                 "mv \"$new\" \"$file\" || exit; return $code; }\n";
   // Opening the folder makes NFS ask for what is new in it.
   if (text.find("await_first_node ") != std::string::npos)
     functions += "await_first_node() { local " + file +

@@ -129,8 +129,17 @@ std::size_t last_folder_change(const ProgramContext& context) {
 
 // Programs of the environment that it activates are in PATH.
 bool changes_path(const ProgramContext& context) {
-  constexpr std::string_view k_changes[] = {
-      "module", "ml", "source", ".", "conda", "mamba", "micromamba", "spack", "pip", "pip3"};
+  constexpr std::string_view k_changes[] = {"module",
+                                            "ml",
+                                            "source",
+                                            ".",
+                                            "conda",
+                                            "mamba",
+                                            "micromamba",
+                                            "spack",
+                                            "pip",
+                                            "pip3",
+                                            "eval"};
   const lint::Runs& all = context.subject.runs;
   return std::any_of(all.runs.begin(),
                      all.runs.end(),

@@ -17,7 +17,8 @@ constexpr const char* k_first_of_nodes =
     "start it with srun";
 
 constexpr const char* k_spread =
-    "its {} ranks are on {} of {} nodes, each with as many; Slurm spreads them: set --ntasks";
+    "its {} ranks are on {} of {} nodes, since each has as many; Slurm would use all: choose a "
+    "multiple of {}";
 
 class Layout {
  public:
@@ -183,7 +184,7 @@ class Layout {
     const auto each = number_in(draft_.settings, "ntasks-per-node").value_or(1);
     const auto tasks = number_in(draft_.settings, "ntasks").value_or(nodes * each);
     (ranks * nodes <= used * tasks || has("exclusive") ? program_.notes : program_.losses)
-        .push_back(fmt::format(k_spread, ranks, used, nodes));
+        .push_back(fmt::format(k_spread, ranks, used, nodes, nodes));
   }
 
   // As many as the script's launcher would start; without a launcher all are on one node.

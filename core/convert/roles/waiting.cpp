@@ -139,6 +139,7 @@ void keep_waits(std::vector<Part>& parts, std::size_t end) {
   bool is_running = false;  // a line of the set-up in the background
   for (std::size_t i = 0; i < end; ++i) {
     Part& part = parts[i];
+    if (part.role == Role::definition) continue;
     const auto& runs = part.item.runs;
     const auto is_beside = [](const lint::Run* run) { return run->around.is_background; };
     const bool starts =

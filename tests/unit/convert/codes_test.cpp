@@ -63,10 +63,12 @@ TEST_CASE("a line that fails where it has run before may fail in later attempts 
 TEST_CASE("lines of commands that a file may have defined run on the first node") {
   const Reduced made = of_nodes(
       "source env.sh\nmesh || exit 1\nsplit-it && sort-it || { echo no; exit 1; }\nsrun ./a\n");
+  CHECK(made.job_has(
+      "if [[ $(type -t mesh) == *function* ]] || on_first_node; then\nmesh || exit 1\n"));
+  CHECK(made.job_has("if [[ $(type -t sort-it split-it) == *function* ]] || on_first_node; then"));
+  CHECK(made.job_has("first-node-$1\"; local new=\"$file.$SLURMD_NODENAME.$$\""));  // each its own
   CHECK(
-      made.job_has("if [ \"$(type -t mesh)\" != file ] || on_first_node; then\nmesh || exit 1\n"));
-  CHECK(
-      made.job_has("if [ \"$(type -t sort-it split-it | uniq)\" != file ] || on_first_node; then"));
+      of_nodes("cp a b && echo copied\nsrun ./a\n").job_has("copied\nfirst_node_did 0 || true\n"));
   CHECK(of_nodes("source env.sh\nmesh && export A=1\nsrun ./a $A\n").job_has("\nmesh && export"));
 }
 
@@ -78,8 +80,13 @@ TEST_CASE("a set-up waits for what it starts in the background") {
   CHECK(of_one_node("for i in a b; do cp $i /tmp & done\nwait\nsrun ./a\n").job_has("\nwait"));
   CHECK(of_nodes(both + "srun ./a\n")
             .job_has("if on_first_node; then\nwait || true\nfirst_node_did "
-                     "2\nelse\nwait\nawait_first_node 2\nfi"));
+                     "2 || true\nelse\nwait\nawait_first_node 2 || true\nfi"));
   CHECK(of_one_node("srun ./a &\nwait\nsrun ./b\n").became("wait") == Became::unnecessary);
+  const std::string step = "tar xf y &\nstep() { srun \"$@\"; }\nwait\nstep ./a\n";
+  CHECK(of_one_node(step).became("wait") == Became::set_up);
+  // Each node has the first of them; the number is that of the first node's rsync.
+  CHECK(of_nodes("nvidia-smi dmon -f gpu.log &\nrsync -a x . &\nPID=$!\nwait $PID\nsrun ./a\n")
+            .job_has("|| true\nelse\nawait_first_node "));
 }
 
 TEST_CASE("the same program before the last one is a step, not a part of its set-up") {

@@ -133,7 +133,7 @@ TEST_CASE("a script's own lines are run on the first node, and what may set up a
   CHECK(row_of(made, text, "if true").why == "on each node; the script runs it on the first only");
   // A function of env.sh, or a program.
   CHECK(has(made.job_file,
-            "if [ \"$(type -t prepare_all)\" != file ] || on_first_node; then\nprepare_all"));
+            "if [[ $(type -t prepare_all) == *function* ]] || on_first_node; then\nprepare_all"));
   CHECK(row_of(made, text, "prepare_all").why.ends_with("or on each if it is a function"));
   for (const char* const line : {"source env.sh", "mkdir -p logs", "cp a /tmp"}) {
     CAPTURE(std::string(line));
