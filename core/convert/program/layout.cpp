@@ -17,8 +17,7 @@ constexpr const char* k_first_of_nodes =
     "start it with srun";
 
 constexpr const char* k_spread =
-    "its {} ranks are on {} of {} nodes, since each has as many; Slurm would use all: choose a "
-    "multiple of {}";
+    "its {} ranks are on {} of {} nodes, where Slurm would use all: choose a multiple of {}";
 
 class Layout {
  public:
