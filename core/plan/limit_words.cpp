@@ -10,7 +10,7 @@
 
 namespace dts::plan {
 
-std::string words_of(const JobLimit& limit, std::uint64_t amount) {
+std::string amount_in_words(const JobLimit& limit, std::uint64_t amount) {
   const std::string type = limit.gpu_type.empty() ? "" : " of type " + limit.gpu_type;
   switch (limit.of) {
     case JobLimit::Of::nodes:

@@ -10,7 +10,7 @@
 namespace dts::plan {
 
 // "2 CPUs", "3 GPUs of type a100"; with minutes, "480 CPU-minutes".
-[[nodiscard]] std::string words_of(const JobLimit& limit, std::uint64_t amount);
+[[nodiscard]] std::string amount_in_words(const JobLimit& limit, std::uint64_t amount);
 [[nodiscard]] std::string words_with_minutes(const JobLimit& limit, std::uint64_t amount);
 
 }  // namespace dts::plan

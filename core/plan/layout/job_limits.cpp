@@ -161,12 +161,15 @@ std::string demanded_words(const JobLimit& limit, const JobDemand& demand, std::
                 : "no --time requested, and the partition's default is " +
                       format_time_limit(demand.fit.default_limit.limit);
   if (limit.is_least && limit.of == JobLimit::Of::cpus)
-    return fmt::format(
-        "a job gets at most {} of {}", words_of(limit, amount), counted(demand.nodes, "node"));
+    return fmt::format("a job gets at most {} of {}",
+                       amount_in_words(limit, amount),
+                       counted(demand.nodes, "node"));
   if (!limit.is_with_time)
-    return words_of(limit, amount) + (limit.is_per_node ? " of each node" : "") + " requested";
+    return amount_in_words(limit, amount) + (limit.is_per_node ? " of each node" : "") +
+           " requested";
   if (demand.minutes == k_unbounded) return "no time limit requested";
-  const std::string all = words_of(limit, demand.minutes == 0 ? 0 : amount / *demand.minutes);
+  const std::string all =
+      amount_in_words(limit, demand.minutes == 0 ? 0 : amount / *demand.minutes);
   const std::string minutes = counted(*demand.minutes, "minute");
   const std::string product = words_with_minutes(limit, amount);
   return time ? fmt::format("{} for {} ({}) requested", all, minutes, product)
@@ -214,8 +217,8 @@ Diagnostic excess_of(const JobLimit& limit,
                                            : "ask for less, or for a shorter --time";
   const JobLimit::Of of =
       limit.of == JobLimit::Of::billing ? costliest(billed(partition, demand)) : limit.of;
-  const std::string bound =
-      limit.is_with_time ? words_with_minutes(limit, limit.amount) : words_of(limit, limit.amount);
+  const std::string bound = limit.is_with_time ? words_with_minutes(limit, limit.amount)
+                                               : amount_in_words(limit, limit.amount);
   return {demanding_option(of, limit, demand),
           fmt::format("{}, but {} at {} {}{} ({})",
                       demanded_words(limit, demand, amount),
