@@ -35,7 +35,7 @@ std::optional<int> read_signal(int fd) {
 
 std::optional<SentSignal> wait_for_one_of(int fd,
                                           std::initializer_list<int> awaited,
-                                          std::chrono::seconds limit) {
+                                          std::chrono::milliseconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
   while (std::chrono::steady_clock::now() < until) {
     if (!wait_readable(fd, until)) continue;

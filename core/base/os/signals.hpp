@@ -33,6 +33,6 @@ struct SentSignal {
 // none arrives.
 [[nodiscard]] std::optional<SentSignal> wait_for_one_of(int fd,
                                                         std::initializer_list<int> awaited,
-                                                        std::chrono::seconds limit);
+                                                        std::chrono::milliseconds limit);
 
 }  // namespace dts

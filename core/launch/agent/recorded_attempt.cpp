@@ -243,18 +243,18 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
 
 // If a launch on several nodes failed and no node is named as the cause, asks each node. A launcher
 // that gives up kills the ranks of other nodes.
-run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
-  constexpr std::size_t k_lines = 100;
+run::Outcome RecordedAttempt::doubted(run::Outcome outcome) {
   const bool is_in_doubt = outcome.cause == run::Cause::launch_failed
                                ? outcome.node.empty()
                                : outcome.cause == run::Cause::rank_killed && rank_nodes_.empty();
   if (in_.options.local || !is_in_doubt || choice_.used.size() < 2) return outcome;
-  const std::string said = join(run::last_lines(run_.agent_log(number_), k_lines), "\n");
-  return ask_nodes(std::move(outcome),
-                   {choice_.used, in_.options.dtsubmit, run_.attempt(number_) + "/channel.json"},
-                   {says_nodes_are_slow(said), job_.spec.start_timeout, [this] {
-                      return waits_unasked(in_.signals, std::chrono::seconds(1));
-                    }});
+  const std::string said = join(run::last_lines(run_.agent_log(number_), 100), "\n");
+  const Wait waits = [this](auto delay) { return waits_unasked(in_.signals, delay); };
+  const auto tell = [this](const auto& words) { on_event({.what = run::Warning{words}}); };
+  const std::string file = run_.attempt(number_) + "/channel.json";
+  const NodeDoubt doubt{choice_.used, in_.options.dtsubmit, file, plan_.component};
+  const SlowNodes slow{says_nodes_are_slow(said), job_.spec.start_timeout, waits, tell};
+  return ask_nodes(std::move(outcome), doubt.nodes.size(), question_of(doubt, waits), slow);
 }
 
 Result<AttemptEnd> RecordedAttempt::run() {

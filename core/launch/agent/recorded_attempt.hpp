@@ -82,7 +82,7 @@ class RecordedAttempt {
  private:
   [[nodiscard]] Result<void> choose_nodes();
   [[nodiscard]] RunnerSettings runner_settings();
-  [[nodiscard]] run::Outcome doubted(run::Outcome outcome) const;
+  [[nodiscard]] run::Outcome doubted(run::Outcome outcome);
   [[nodiscard]] std::optional<std::int64_t> newest_step(const AttemptRunner& runner) const;
   [[nodiscard]] Result<run::Outcome> try_attempt(AttemptRunner& runner);
   [[nodiscard]] Result<void> on_started(const Attempt& attempt);

@@ -4,7 +4,6 @@
 #include "core/base/os/process.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
-#include "core/launch/health/slow_nodes.hpp"
 #include "core/launch/launcher/own_steps.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +15,11 @@
 namespace dts::launch {
 namespace {
 
-// $0 is dtsubmit, $1 the file, which was made on another node moments ago: ranks wait for it, too.
+// $0 is dtsubmit, $1 the file, which was made on another node moments ago, $2 for how many seconds
+// to wait for it: ranks wait for it, too.
 // Launchers keep files of their own where TMPDIR says.
 constexpr const char* k_script = R"sh(own="" place="${TMPDIR:-/tmp}" turn=0
-until test -r "$1" || test $turn = 8; do turn=$((turn + 1)); sleep 1; done
+until test -r "$1" || test $turn -ge "$2"; do turn=$((turn + 1)); sleep 1; done
 if ! "$0" --version >/dev/null 2>&1; then echo "$SLURMD_NODENAME cannot run $0"
 elif ! test -r "$1"; then echo "$SLURMD_NODENAME cannot read $1"
 elif ! own="$(mktemp -d "$place/dtsubmit.XXXXXX" 2>/dev/null)" ||
@@ -29,6 +29,31 @@ fi
 test -z "$own" || rm -rf -- "$own")sh";
 
 constexpr std::string_view k_refuses = "starts no task: ";
+
+struct FailedTask {
+  std::string node;
+  std::string why;
+};
+
+// "srun: error: Task launch for StepId=7.1 failed on node n1: Job credential expired", one per line
+std::vector<FailedTask> failed_tasks(const std::string& errors) {
+  constexpr std::string_view k_launch = "Task launch for ";
+  constexpr std::string_view k_failed = " failed on node ";
+  std::vector<FailedTask> failed;
+  for (const std::string& line : split(errors, '\n')) {
+    const std::size_t begin = line.find(k_failed);
+    if (begin == std::string::npos || line.find(k_launch) > begin) continue;
+    const std::string rest = line.substr(begin + k_failed.size());
+    const std::size_t colon = rest.find(": ");
+    if (colon != std::string::npos)
+      failed.push_back({rest.substr(0, colon), rest.substr(colon + 2)});
+  }
+  return failed;
+}
+
+bool is_late(const FailedTask& task) {
+  return task.why.find("timed out") != std::string::npos;
+}
 
 void sort_as(const std::vector<std::string>& nodes, std::vector<run::UnfitNode>& unable) {
   const auto place = [&](const run::UnfitNode& one) {
@@ -57,29 +82,26 @@ std::vector<run::UnfitNode> parse_unable(const std::string& output,
 
 std::vector<run::UnfitNode> parse_refusals(const std::string& errors,
                                            const std::vector<std::string>& nodes) {
-  constexpr std::string_view k_launch = "Task launch for ";
-  constexpr std::string_view k_failed = " failed on node ";
   std::vector<run::UnfitNode> refused;
-  for (const std::string& line : split(errors, '\n')) {
-    const std::size_t begin = line.find(k_failed);
-    if (begin == std::string::npos || line.find(k_launch) > begin) continue;
-    const std::string rest = line.substr(begin + k_failed.size());
-    const std::size_t colon = rest.find(": ");
-    if (colon == std::string::npos || rest.find("timed out") != std::string::npos) continue;
-    if (is_one_of(nodes, rest.substr(0, colon)))
-      refused.push_back({rest.substr(0, colon), std::string(k_refuses) + rest.substr(colon + 2)});
-  }
+  for (const FailedTask& task : failed_tasks(errors))
+    if (!is_late(task) && is_one_of(nodes, task.node))
+      refused.push_back({task.node, std::string(k_refuses) + task.why});
   sort_as(nodes, refused);
   return refused;
+}
+
+bool says_nodes_are_slow(const std::string& errors) {
+  return std::ranges::any_of(failed_tasks(errors), is_late);
 }
 
 Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
                                                  std::chrono::milliseconds limit) {
   Command command;
-  command.argv = check_command(doubt.nodes,
-                               GpuUse::none,
-                               {"/bin/sh", "-c", k_script, doubt.dtsubmit, doubt.file},
-                               doubt.component);
+  command.argv = check_command(
+      doubt.nodes,
+      GpuUse::none,
+      {"/bin/sh", "-c", k_script, doubt.dtsubmit, doubt.file, std::to_string(doubt.lag.count())},
+      doubt.component);
   // srun reads the job's own --gpus-per-node from this variable and rejects it together with
   // --gres=none.
   command.env = environment_with({{"SLURM_GPUS_PER_NODE", ""}});
@@ -87,7 +109,7 @@ Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
   if (auto unable = parse_unable(output.out, doubt.nodes); !unable.empty()) return unable;
   auto refused = parse_refusals(output.err, doubt.nodes);
   if (refused.empty() && says_nodes_are_slow(output.err))
-    return fail(Errc::timed_out, "nodes did not answer srun in time");
+    return fail(Errc::unreachable, "nodes did not answer srun in time");
   return refused;
 }
 

@@ -20,10 +20,12 @@ struct NodeDoubt {
   std::string dtsubmit;                 // the program that ranks run
   std::string file;                     // the first file that the ranks read
   std::optional<unsigned> component{};  // that the nodes belong to, in a heterogeneous job
+  std::chrono::seconds lag{1};          // for which a healthy node may not see the file yet
 };
 
 // Returns the nodes that report a problem, in their order; blocks for at most `limit`. Errors: srun
-// is missing; the step did not end within the limit, or srun waited in vain (Errc::timed_out).
+// is missing; it gave up on nodes that did not answer (Errc::unreachable); the step did not end
+// within the limit, for whatever reason (Errc::timed_out).
 [[nodiscard]] Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
                                                                std::chrono::milliseconds limit);
 
@@ -37,6 +39,9 @@ struct NodeDoubt {
 // run their Prolog. Pure.
 [[nodiscard]] std::vector<run::UnfitNode> parse_refusals(const std::string& errors,
                                                          const std::vector<std::string>& nodes);
+
+// True if srun says of a node that it did not answer in time. Pure.
+[[nodiscard]] bool says_nodes_are_slow(const std::string& errors);
 
 // Adds the unable nodes to `outcome`, a failed launch or a rank that vanished during one, unless
 // all nodes are unable, in which case no single node is at fault. Pure.

@@ -4,28 +4,39 @@
 // once they are ready.
 #pragma once
 
+#include "core/base/result.hpp"
 #include "core/launch/health/node_doubt.hpp"
 #include "core/run/ledger/decision.hpp"
 
 #include <chrono>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace dts::launch {
 
+// Waits for that long; false: the job is asked to end.
+using Wait = std::function<bool(std::chrono::milliseconds)>;
+
+// Like unable_nodes(), for a few seconds.
+using NodeQuestion = std::function<Result<std::vector<run::UnfitNode>>()>;
+
 struct SlowNodes {
-  bool has_given_up = false;      // the launcher said that it waited in vain
-  std::chrono::seconds longest;   // for nodes to become ready
-  std::function<bool()> waits{};  // for a moment; false: the job is asked to end
+  bool has_given_up = false;     // the launcher said that it waited in vain
+  std::chrono::seconds longest;  // for nodes to become ready
+  Wait waits{};
+  std::function<void(const std::string&)> tell{};  // once, when the wait begins
 };
 
-// True if the output of srun says of a node of a launch that it did not answer in time. Pure.
-[[nodiscard]] bool says_nodes_are_slow(const std::string& errors);
+// unable_nodes() on a thread of its own, and meanwhile `waits`. Errc::interrupted: the job is asked
+// to end.
+[[nodiscard]] NodeQuestion question_of(NodeDoubt doubt, Wait waits);
 
-// Asks the nodes of a failed launch what they lack, again and again while they are only slow, and
-// returns `outcome` with what they say.
+// Asks the nodes of a failed launch, of which there are `nodes`, what they lack, again and again
+// while srun says that they are only slow, and returns `outcome` with what they say.
 [[nodiscard]] run::Outcome ask_nodes(run::Outcome outcome,
-                                     const NodeDoubt& doubt,
+                                     std::size_t nodes,
+                                     const NodeQuestion& ask,
                                      const SlowNodes& slow);
 
 }  // namespace dts::launch

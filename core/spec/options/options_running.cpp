@@ -124,6 +124,8 @@ The default is 120 seconds; a slow file system or the pull of a container may ne
 Regardless of the limit, a node that cannot be reached is given up after about 4 seconds, and the job is requeued
 without it; a rank that is missing while others on its node have started is given up after about 3.
 If a node is up but silent, the agent's log reports that, and whether its slurmd answers.
+After a launch that failed because nodes started no process in time, as while they run the site's Prolog, dtsubmit waits
+for them once more, for up to this long.
 )",
        .is_rare = true},
       {.names = "--preflight",

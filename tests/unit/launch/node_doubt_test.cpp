@@ -2,8 +2,6 @@
 // Nodes that cannot run a rank: what they report, and what follows from it.
 #include "core/launch/health/node_doubt.hpp"
 
-#include "core/launch/health/slow_nodes.hpp"
-
 #include <doctest/doctest.h>
 
 using namespace dts;
@@ -62,6 +60,9 @@ TEST_CASE("nodes that srun gave up on are slow") {
   CHECK_FALSE(says_nodes_are_slow(
       "srun: error: Task launch for StepId=7.4 failed on node n1: Job credential expired\n"));
   CHECK_FALSE(says_nodes_are_slow("RuntimeError: connection timed out\n"));
+  CHECK_FALSE(
+      says_nodes_are_slow("timed out: srun: error: Task launch for StepId=7.0 failed on node n1: "
+                          "Job credential expired\n"));
 }
 
 TEST_CASE("nodes that cannot run a rank are named and omitted") {

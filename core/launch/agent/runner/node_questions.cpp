@@ -12,6 +12,7 @@ namespace {
 constexpr std::chrono::milliseconds k_look_limit{
     1500};                                          // a lost SYN is sent again after 1 s (RFC 6298)
 constexpr std::chrono::seconds k_answer_limit{20};  // for a step that runs a shell
+constexpr std::chrono::seconds k_lag{8};            // see NodeDoubt
 
 }  // namespace
 
@@ -37,7 +38,8 @@ void NodeQuestions::probe_mute_nodes() {
   const NodeDoubt doubt{nodes,
                         settings_.dtsubmit,
                         settings_.attempt.folder() + "/channel.json",
-                        settings_.attempt.plan.component};
+                        settings_.attempt.plan.component,
+                        k_lag};
   unable_.start([doubt] { return unable_nodes(doubt, k_answer_limit); });
 }
 

@@ -43,7 +43,7 @@ bool is_of_storage(const Error& failed) {
          });
 }
 
-bool waits_unasked(int signals, std::chrono::seconds delay) {
+bool waits_unasked(int signals, std::chrono::milliseconds delay) {
   const auto signal = wait_for_one_of(signals, {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, delay);
   if (signal) ::sigqueue(::getpid(), signal->number, {.sival_int = signal->value});
   return !signal;

@@ -17,7 +17,7 @@ namespace dts::launch {
 
 // Waits for `delay`. False as soon as a signal of the descriptor `signals` asks the job to end,
 // which can then be read again.
-[[nodiscard]] bool waits_unasked(int signals, std::chrono::seconds delay);
+[[nodiscard]] bool waits_unasked(int signals, std::chrono::milliseconds delay);
 
 class StoragePatience {
  public:
