@@ -152,7 +152,7 @@ int Node::run() {
 }
 
 Result<int> follow(const NodeOrder& order, UniqueFd signals) {
-  DTS_ASSIGN(ChannelFile channel, read_channel(order.run_directory, order.attempt));
+  DTS_ASSIGN(ChannelFile channel, read_channel(order.run_directory, order.attempt, k_channel_lag));
   if (::access(order.folder.c_str(), X_OK) != 0)
     return fail_errno("cannot work in " + order.folder);
   fmt::print("{}{}\n", k_node_up, machine());

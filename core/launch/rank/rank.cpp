@@ -47,9 +47,8 @@ Result<int> run_rank(const RankOptions& options) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
-  constexpr std::chrono::seconds k_lag{30};  // if it has no run directory at all, a step says that
   DTS_ASSIGN(const ChannelFile channel,
-             read_channel(options.run_directory, options.attempt, k_lag));
+             read_channel(options.run_directory, options.attempt, k_channel_lag));
   std::string trouble = enter_folder(channel.folder);
   const auto identity =
       options.identity ? Result<Identity>(*options.identity) : identify(getenv_lookup);

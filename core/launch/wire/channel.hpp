@@ -10,6 +10,10 @@
 
 namespace dts::launch {
 
+// Usual for the first file of the run that a process of another node reads; if the node has no run
+// directory at all, a step says that.
+inline constexpr std::chrono::seconds k_channel_lag{30};
+
 // Reads attempt-<k>/channel.json below `run_directory`; waits up to `lag` for one that is missing,
 // as this node may see late what another one has written.
 [[nodiscard]] Result<ChannelFile> read_channel(const std::string& run_directory,
