@@ -45,16 +45,18 @@ Result<void> check_mpi(spec::Launcher launcher,
 }
 
 // The launchers of MPIs start their daemons on other nodes by srun, and their own messages without
-// it are about ssh.
+// it are about ssh, which Open MPI's falls back on.
 Result<void> check_srun(spec::Launcher launcher, const LaunchRequest& request) {
-  const bool needs_it =
-      type_of(launcher).mpi != Mpi::unknown && !request.local && request.plan.nodes > 1;
-  if (!needs_it || request.has_srun) return {};
+  const Mpi mpi = type_of(launcher).mpi;
+  const bool needs_it = mpi != Mpi::unknown && !request.local && request.plan.nodes > 1;
+  const bool may_do_without = mpi == Mpi::open_mpi && request.has_ssh;
+  if (!needs_it || request.has_srun || may_do_without) return {};
   return fail(Errc::not_found,
               fmt::format("no srun on the job's PATH, by which {} reaches the other nodes",
                           spec::to_string(launcher)),
               "the job has the PATH of the shell that submitted it, and that of a cron job or of "
-              "`ssh HOST COMMAND` may be short: submit with the PATH of a login shell");
+              "`ssh HOST COMMAND` may be short: submit with the PATH of a login shell, load the "
+              "site's module of Slurm before, or choose another --launcher");
 }
 
 // The launcher's answer if it is available; otherwise the error says why not.

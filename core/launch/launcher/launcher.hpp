@@ -39,6 +39,7 @@ struct LaunchRequest {
   bool local = false;  // no scheduler: this machine only
   bool as_root = false;
   bool has_srun = true;  // on PATH
+  bool has_ssh = true;   // on PATH, or rsh, or the site tells Open MPI how to reach nodes
 
   // True if a step of another role, or of an earlier attempt, may hold cores, which the new step
   // then has to share. A step that included a lost node, or whose slurmstepd was killed, holds its

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 namespace dts::launch {
 namespace {
@@ -86,6 +87,17 @@ std::optional<unsigned> open_mpi_release(std::string_view version) {
   const auto release = parse_number(number.substr(0, number.find('.')));
   if (!release || *release > 1000) return std::nullopt;
   return static_cast<unsigned>(*release);
+}
+
+bool is_told_how_to_reach_nodes(const Lookup& environment) {
+  constexpr const char* k_names[] = {"OMPI_MCA_plm",
+                                     "OMPI_MCA_plm_rsh_agent",
+                                     "PRTE_MCA_plm",
+                                     "PRTE_MCA_plm_rsh_agent",
+                                     "PRTE_MCA_plm_ssh_agent"};
+  return std::any_of(std::begin(k_names), std::end(k_names), [&](const char* name) {
+    return !environment(name).value_or("").empty();
+  });
 }
 
 namespace {

@@ -15,6 +15,10 @@ namespace dts::launch {
 // another MPI (Hydra of MPICH or Intel MPI), which does not have the options of mpirun_command().
 [[nodiscard]] std::optional<unsigned> open_mpi_release(std::string_view version);
 
+// True if a variable of the site's, or the user's, chooses how Open MPI starts its daemons on other
+// nodes, which by default is srun in a job of Slurm's.
+[[nodiscard]] bool is_told_how_to_reach_nodes(const Lookup& environment);
+
 // mpirun(1) of Open MPI: ppr:N:node places exactly N ranks on each node (-np alone would
 // fill the first node). Binding is left to `dtsubmit rank`, which knows the GPUs. mpirun's
 // daemons on other nodes run below `dtsubmit orted` or `dtsubmit prted`, which shield them

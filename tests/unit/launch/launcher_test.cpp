@@ -216,7 +216,7 @@ TEST_CASE("the launcher is the requested one, otherwise mpirun, otherwise srun, 
   }
 }
 
-TEST_CASE("mpirun is not chosen for several nodes without the srun that starts its daemons") {
+TEST_CASE("mpirun is not chosen for several nodes without what starts its daemons") {
   const auto ask = [](spec::Launcher launcher) -> Result<std::string> {
     return launcher == spec::Launcher::mpirun ? Result<std::string>("mpirun (Open MPI) 4.1.4")
                                               : fail(Errc::not_found, "no srun");
@@ -225,13 +225,34 @@ TEST_CASE("mpirun is not chosen for several nodes without the srun that starts i
   request.has_srun = false;
   for (const auto asked : {spec::Launcher::mpirun, spec::Launcher::automatic}) {
     request.plan.launcher = asked;
+    request.has_ssh = false;
     const auto choice = choose_launcher(request, ask);
     REQUIRE(!choice);
     CHECK(choice.error().message.starts_with("no srun on the job's PATH, by which mpirun"));
     CHECK_FALSE(choice.error().hint.empty());
+    request.has_ssh = true;
+    REQUIRE(choose_launcher(request, ask));
+    CHECK(choose_launcher(request, ask)->launcher == spec::Launcher::mpirun);
   }
+  request.has_ssh = false;
   request.plan.nodes = 1;
   CHECK(choose_launcher(request, ask)->launcher == spec::Launcher::mpirun);
+}
+
+TEST_CASE("Open MPI may be told how it reaches other nodes") {
+  const std::pair<const char*, bool> table[] = {{"OMPI_MCA_plm", true},
+                                                {"OMPI_MCA_plm_rsh_agent", true},
+                                                {"PRTE_MCA_plm", true},
+                                                {"PRTE_MCA_plm_ssh_agent", true},
+                                                {"OMPI_MCA_plm_slurm_args", false},
+                                                {"OMPI_MCA_btl", false}};
+  for (const auto& [name, tells] : table) {
+    const std::string set = name;
+    CAPTURE(set);
+    CHECK(is_told_how_to_reach_nodes([&](const char* one) {
+            return one == set ? std::optional<std::string>("rsh") : std::nullopt;
+          }) == tells);
+  }
 }
 
 TEST_CASE("mpirun keeps the full names of nodes, by which alone Slurm knows them") {

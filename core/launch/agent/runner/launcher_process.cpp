@@ -6,6 +6,7 @@
 #include "core/base/os/own_children.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/program_file.hpp"
+#include "core/launch/launcher/mpirun.hpp"
 #include "core/launch/launcher/own_steps.hpp"
 #include "core/launch/program/program.hpp"
 #include "core/plan/layout/launcher_words.hpp"
@@ -50,6 +51,8 @@ Result<LauncherCommand> LauncherProcess::command_of_launcher() const {
   request.local = settings_.local;
   request.as_root = ::geteuid() == 0;
   request.has_srun = find_program("srun").has_value();
+  request.has_ssh =
+      find_program("ssh") || find_program("rsh") || is_told_how_to_reach_nodes(getenv_lookup);
   if (settings_.attempt.spec.container.image.empty())
     request.program_mpi = mpi_of(request.plan.command);
   const auto ask = [](spec::Launcher launcher) { return type_of(launcher).ask(); };
@@ -57,6 +60,9 @@ Result<LauncherCommand> LauncherProcess::command_of_launcher() const {
   DTS_ASSIGN(LauncherCommand command,
              type_of(choice.launcher).command(request, choice.answer, getenv_lookup));
   log("launcher {}: {}", command.description, choice.why);
+  if (choice.launcher == spec::Launcher::mpirun && !request.local && request.plan.nodes > 1 &&
+      !request.has_srun)
+    log("no srun on the job's PATH: mpirun reaches the other nodes by ssh, or as the site says");
   return command;
 }
 
