@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace {
 
 using namespace dts;
@@ -247,4 +249,27 @@ TEST_CASE("a rendezvous that takes too long is a launch failure") {
   JobStory half(3, 1);
   half.all_hello().listening(20001).reached(1, {"10.0.0.0"}).wait(21s).killed_ranks_exit();
   check_ended(half, Cause::launch_failed, "no rendezvous within 20 s");
+}
+
+TEST_CASE("a place that the command names is doubted if other nodes do not reach it") {
+  struct {
+    const char* place;
+    bool is_doubted;
+  } const table[] = {{"10.0.0.0", false},
+                     {"n1", false},
+                     {"10.0.0.9", true},
+                     {"localhost", true},
+                     {"127.0.0.1", true}};  // each node has it
+
+  for (const auto& row : table) {
+    CAPTURE(row.place);
+    JobStory job(2, 1);
+    job.program({"accelerate", "launch", "--main_process_ip", row.place, "t.py"});
+    job.running();
+    const auto events = job.attempt().take_events();
+    CHECK(std::any_of(events.begin(), events.end(), [](const run::Event& event) {
+            const auto* warning = event.as<run::Warning>();
+            return warning != nullptr && warning->detail.starts_with("--main_process_ip ");
+          }) == row.is_doubted);
+  }
 }

@@ -9,7 +9,7 @@
 namespace dts::launch {
 
 TEST_CASE("an address of no node of the job is doubted, unless it may be right") {
-  const std::set<std::string> own{"n0", "n1", "10.0.0.1", "10.0.0.2", "fe80::1"};
+  const std::set<std::string> own{"n0", "n1", "10.0.0.1", "10.0.0.2", "2001:db8::1"};
 
   struct {
     const char* command;
@@ -20,8 +20,8 @@ TEST_CASE("an address of no node of the job is doubted, unless it may be right")
       {"torchrun --master_addr=n1.cluster.site t.py", nullptr},
       {"torchrun --master_addr 10.0.0.9 t.py", "--master-addr 10.0.0.9 is no address"},
       {"torchrun --rdzv_backend c10d --rdzv_endpoint n7:29500 t.py", "--rdzv-endpoint n7 is no"},
-      {"torchrun --rdzv_endpoint [fe80::1]:29500 t.py", nullptr},
-      {"torchrun --rdzv_endpoint [fe80::2]:29500 t.py", "--rdzv-endpoint fe80::2 is no"},
+      {"torchrun --rdzv_endpoint [2001:db8::1]:29500 t.py", nullptr},
+      {"torchrun --rdzv_endpoint [2001:db8::2]:29500 t.py", "--rdzv-endpoint 2001:db8::2 is no"},
       {"torchrun --rdzv_backend etcd-v2 --rdzv_endpoint etcd:2379 t.py", nullptr},
       {"accelerate launch --main_process_ip 10.0.0.9 t.py", "--main_process_ip 10.0.0.9 is no"},
       {"torchrun --master_addr $MASTER_ADDR t.py", nullptr},

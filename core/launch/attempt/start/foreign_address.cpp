@@ -56,7 +56,7 @@ std::string foreign_address(const std::vector<std::string>& command,
   const bool is_text = given && given->host.find_first_of("$`{") == std::string::npos;
   if (!is_text || given->host.empty() || is_among(given->host, own)) return {};
   return fmt::format(
-      "{} {} is no address or name of this job's nodes: unless it is another name of one, the "
+      "{} {} is no address or name of these ranks' nodes: unless it is another name of one, the "
       "ranks wait for it in vain; omit it, as they learn of the rendezvous from the job",
       given->option,
       given->host);

@@ -10,7 +10,7 @@
 namespace dts::launch {
 
 // What is wrong with the address that the launcher in `command` is given for the job's rendezvous,
-// if it is in none of `own`, the names and addresses of the job's nodes; empty: nothing, or it
+// if it is in none of `own`, the names and addresses of its ranks' nodes; empty: nothing, or it
 // cannot be known.
 [[nodiscard]] std::string foreign_address(const std::vector<std::string>& command,
                                           const std::set<std::string>& own);

@@ -182,7 +182,8 @@ void Rendezvous::doubt_given_address() {
   if (settings_.plan.nodes < 2) return;
   std::set<std::string> own(result_.hosts.begin(), result_.hosts.end());
   for (const auto& [rank, state] : ranks_) {
-    own.insert(state.hello.addresses.begin(), state.hello.addresses.end());
+    for (const std::string& address : state.hello.addresses)
+      if (!is_loopback(address)) own.insert(address);  // by which each node reaches only itself
     own.insert({state.node(), state.hello.host.substr(0, state.hello.host.find('.'))});
   }
   if (std::string words = foreign_address(settings_.plan.command, own); !words.empty())
