@@ -16,8 +16,7 @@ constexpr std::size_t k_most_attempts = 4;
 constexpr std::size_t k_most_lines = 10;
 constexpr std::size_t k_most_slow = 3;           // ranks per attempt
 constexpr std::size_t k_longest_log_line = 160;  // of a line from an external source
-constexpr std::size_t k_longest_newest =
-    800;  // of the newest attempt, whose end may name a way out
+constexpr std::size_t k_longest_newest = 800;    // of the newest attempt, whose end may advise
 
 std::string clipped(const std::string& line) {
   return printable(line, k_longest_log_line);

@@ -22,7 +22,7 @@ void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_n
 // set-up runs in another shell: check; if [ $? -eq 0 ]; then srun prog; fi
 [[nodiscard]] bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place);
 
-// Of such a program: the code that cannot be handed on to it.
+// Reports PIPESTATUS as lost where the program in `parts[place]` reads that of the line before it.
 void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Program& program);
 
 }  // namespace dts::convert
