@@ -60,11 +60,13 @@ class Cluster(PrivateCluster):
         super().__exit__(kind, error, trace)
 
     def print_logs(self):
-        for folder, _, names in os.walk(self.runs):
-            for name in names:
-                if name.endswith((".log", "ledger.jsonl")):
-                    text = open(os.path.join(folder, name), errors="replace").read()[-1500:]
-                    print(f"--- {folder}/{name}\n{text}")
+        """What Slurm says of jobs and nodes, then the runs' logs, the newest first: of long output, the beginning is kept."""
+        for words in (["squeue", "--all", "--states=all", "--format=%i %T %r %S %N"], ["sinfo", "--Node", "--format=%N %T %E"]):
+            print(f"--- {' '.join(words)}\n{self.run(*words, code=None).stdout}")
+        found = [os.path.join(folder, name) for folder, _, names in os.walk(self.runs) for name in names if name.endswith((".log", "ledger.jsonl"))]
+        for path in sorted(found, key=os.path.getmtime, reverse=True):
+            text = open(path, errors="replace").read()[-1500:]
+            print(f"--- {path}\n{text}")
 
     def run(self, *words, code=0, **more):
         result = subprocess.run(words, env=self.environment, capture_output=True, text=True, cwd=self.place, **more)
