@@ -40,8 +40,8 @@ class PairTimer {
   // Returns nullopt if the peer, which must call follow(), does not answer. Takes about `budget`
   // seconds, on a busy machine up to two.
   std::optional<Trips> lead(std::size_t bytes, double budget) {
-    constexpr double k_most = 200, k_enough = 20;   // round trips
-    constexpr double k_slow = 0.5, k_patience = 2;  // seconds
+    constexpr double k_most = 200, k_enough = 20;  // round trips
+    constexpr double k_slow = 0.5, k_longest = 2;  // seconds
     const Clock::time_point start = Clock::now();
     const int warm = warm_up(bytes);
     for (int i = 0; i < warm; ++i)
@@ -52,7 +52,7 @@ class PairTimer {
     Trips trips;
     do {
       if (!series(bytes, count, trips)) return std::nullopt;
-    } while (trips.disturbed() && seconds_since(start) < k_patience);
+    } while (trips.disturbed() && seconds_since(start) < k_longest);
     if (!links_.send(peer_, std::uint64_t{0}, deadline_)) return std::nullopt;
     return trips;
   }
