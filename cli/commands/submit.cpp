@@ -45,10 +45,14 @@ struct SubmitOptions {
 };
 
 void print_note(const Prepared& prepared) {
-  for (const plan::Plan& part : prepared.parts)
-    if (const std::string note = script_note(part.command); !note.empty()) tell("{}\n", note);
-  if (const std::string note = script_note(prepared.plan.command); !note.empty())
-    tell("{}\n", note);
+  const auto print = [](const plan::Plan& plan, const spec::JobSpec& spec) {
+    if (const std::string note = script_note(plan.command); !note.empty()) tell("{}\n", note);
+    if (spec.per_rank) return;
+    if (const std::string note = launcher_note(plan); !note.empty()) tell("{}\n", note);
+  };
+  const auto parts = spec::parts_of(prepared.spec);
+  for (std::size_t i = 0; i < prepared.parts.size(); ++i) print(prepared.parts[i], parts[i].job);
+  print(prepared.plan, prepared.spec);
 }
 
 // A program that handles only the other signal would be killed by SIGTERM before it has saved.

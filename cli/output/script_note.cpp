@@ -6,7 +6,9 @@
 #include "core/base/text/text.hpp"
 #include "core/lint/lint.hpp"
 #include "core/lint/script/runs.hpp"
+#include "core/plan/layout/check_own_launcher.hpp"
 #include "core/plan/program/inner_program.hpp"
+#include "core/plan/program/own_launcher.hpp"
 #include "core/plan/torch_variables.hpp"
 #include "core/shell/parse.hpp"
 
@@ -160,7 +162,35 @@ std::string literal_variable(const std::vector<std::string>& command) {
   return found == command.end() ? std::string() : *found;
 }
 
+// What is not certain is a marker, which no check takes for a value.
+std::vector<std::string> words_of(const lint::Run& run) {
+  std::vector<std::string> words;
+  for (const lint::ExpandedWord& word : run.words)
+    words.push_back(word.value.is_certain ? word.value.text : std::string(1, lint::k_unknown));
+  return words;
+}
+
 }  // namespace
+
+std::string launcher_note(const plan::Plan& plan) {
+  std::string name;
+  const std::string script = script_of(plan.command, name);
+  if (script.empty() || name.find(" -") != std::string::npos || is_batch_script(script)) return {};
+  std::vector<std::string> notes;
+  const shell::Script tree = shell::parse(script);
+  const lint::Runs read = lint::runs_of(tree, script);
+  for (const lint::Run& run : read.runs) {
+    const plan::OwnLauncher launcher = plan::find_own_launcher(words_of(run));
+    // `[ $RANK = 0 ] && mpirun ...`; the launcher of a node's processes needs a place even there.
+    if (run.around.is_conditional && !plan::starts_processes_of_node(launcher)) continue;
+    for (const Diagnostic& problem : plan::problems_in_script(plan, launcher)) {
+      std::string note = fmt::format("note: {}: {}; {}", name, problem.message, problem.hint);
+      if (std::find(notes.begin(), notes.end(), note) == notes.end())
+        notes.push_back(std::move(note));
+    }
+  }
+  return join(notes, "\n");
+}
 
 bool keeps_a_shell(const std::string& script) {
   const auto words = first_words(script);

@@ -2,6 +2,8 @@
 // Detects a program that is a shell script, which may swallow a stop signal, or a batch script.
 #pragma once
 
+#include "core/plan/plan.hpp"
+
 #include <string>
 #include <vector>
 
@@ -15,6 +17,10 @@ namespace dts::cli {
 // script if the command names one. If it is a batch script, the note says that Slurm does not read
 // it.
 [[nodiscard]] std::string script_note(const std::vector<std::string>& command);
+
+// Notes on launchers of processes, such as torchrun, in the script that the plan's ranks run: on
+// what they would do in this layout. Empty if there are none. Reads the script.
+[[nodiscard]] std::string launcher_note(const plan::Plan& plan);
 
 // How a job file is made of the batch script `path`; empty if it has no #SBATCH lines.
 [[nodiscard]] std::string help_for_batch_script(const std::string& path);

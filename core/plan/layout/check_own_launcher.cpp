@@ -174,7 +174,94 @@ void check_place_options(const Plan& plan, const OwnLauncher& launcher, Diagnost
                         "write them: " + options});
 }
 
+Diagnostic started_by_each_rank(const OwnLauncher& launcher, std::uint64_t ranks) {
+  return {"command",
+          fmt::format("{} starts the processes itself, and the job would start {} of it, one for "
+                      "each rank",
+                      shown(launcher),
+                      ranks),
+          "name the program that it starts: each rank gets RANK, WORLD_SIZE, LOCAL_RANK and "
+          "MASTER_ADDR from dtsubmit; --per-node starts the launcher once on each node "
+          "nevertheless, --per-rank for each rank"};
+}
+
+// torchrun in a script that runs once on each of several nodes. Only with --per-node does it get
+// the nodes and the rendezvous from its variables, and only those of the static backend.
+void check_torchrun_in_script(const Plan& plan,
+                              const OwnLauncher& launcher,
+                              Diagnostics& problems) {
+  const bool has_variables = plan.workers_per_task > 0;
+  const bool is_alone = option_of(launcher, "--standalone").has_value() ||
+                        option_of(launcher, "--nnodes").value_or(has_variables ? "" : "1") == "1";
+  const std::string add = has_variables ? "" : " and add --per-node";
+  if (is_alone && !has_variables)
+    problems.push_back(
+        {"command",
+         fmt::format("{} would train on each of {} nodes without knowing about the others",
+                     shown(launcher),
+                     plan.nodes),
+         "omit its options for nodes and rendezvous" + add +
+             ", with which torchrun learns of them from the job"});
+  if (is_alone) return;
+  const auto backend = option_of(launcher, "--rdzv-backend");
+  check_place(launcher, problems);
+  if (problems.empty() && backend.value_or("static") != "static" &&
+      !option_of(launcher, "--rdzv-endpoint"))
+    problems.push_back({"command",
+                        fmt::format("{} with --rdzv-backend {} and without --rdzv-endpoint would "
+                                    "not find the other nodes",
+                                    shown(launcher),
+                                    *backend),
+                        ""});
+  for (Diagnostic& problem : problems)
+    problem.hint = fmt::format("omit {}{}: torchrun learns of the rendezvous from the job",
+                               backend ? "--rdzv-backend and --rdzv-endpoint" : "it",
+                               add);
+  check_node_rank(plan, launcher, problems);
+  check_nodes(plan, launcher, problems);
+}
+
+// Another launcher in such a script, which takes its place from options.
+void check_place_in_script(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  Plan as_visible = plan;
+  as_visible.workers_per_task = std::max({1U, plan.workers_per_task, plan.gpus_per_node});
+  const std::string options = options_to_write(as_visible, launcher);
+  const bool is_lost = launcher.place_options.empty() && !knows_its_node(launcher);
+  if (!is_lost && options.empty()) return;
+  problems.push_back(
+      {"command",
+       fmt::format("{} would be started on each of {} nodes without knowing about the others",
+                   shown(launcher),
+                   plan.nodes),
+       is_lost
+           ? std::string(launcher.instead)
+           : fmt::format(
+                 "write: {}{}", options, plan.workers_per_task > 0 ? "" : ", and add --per-node")});
+}
+
 }  // namespace
+
+Diagnostics problems_in_script(const Plan& plan, const OwnLauncher& launcher) {
+  Diagnostics problems;
+  const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
+  if (launcher.kind == Kind::other && ranks > 1)
+    problems.push_back(started_by_each_rank(launcher, ranks));
+  if (!starts_processes_of_node(launcher)) return problems;
+  if (plan.ntasks_per_node > 1) {
+    if (option_of(launcher, launcher.count) != "1")
+      problems.push_back({"command",
+                          fmt::format("{} starts the processes of a node itself, and each of the "
+                                      "{} ranks on a node would start it",
+                                      shown(launcher),
+                                      plan.ntasks_per_node),
+                          "--per-node runs the script once on each node"});
+  } else if (plan.nodes > 1 && launcher.kind == Kind::torchrun) {
+    check_torchrun_in_script(plan, launcher, problems);
+  } else if (plan.nodes > 1) {
+    check_place_in_script(plan, launcher, problems);
+  }
+  return problems;
+}
 
 void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   if (launcher.kind == Kind::submission)
@@ -202,16 +289,7 @@ void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnosti
   }
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
   if (launcher.kind == Kind::other && ranks > 1)
-    problems.push_back(
-        {"command",
-         fmt::format("{} starts the processes itself, and the job would start {} of it, one for "
-                     "each rank",
-                     shown(launcher),
-                     ranks),
-         "name the program that it starts: each rank gets RANK, WORLD_SIZE, LOCAL_RANK and "
-         "MASTER_ADDR from dtsubmit; --per-node starts the launcher once on each node "
-         "nevertheless, "
-         "--per-rank for each rank"});
+    problems.push_back(started_by_each_rank(launcher, ranks));
 }
 
 }  // namespace dts::plan

@@ -12,4 +12,8 @@ namespace dts::plan {
 // processes as a single one should.
 void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems);
 
+// The problems of a launcher in a script that the job runs in each rank. Whether the script gets
+// there is not known, and nothing can be inserted into it.
+[[nodiscard]] Diagnostics problems_in_script(const Plan& plan, const OwnLauncher& launcher);
+
 }  // namespace dts::plan

@@ -6,8 +6,12 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -135,4 +139,68 @@ TEST_CASE("neither a pipe nor a file of gigabytes is read for a note") {
   REQUIRE(write_file(image, "#!/bin/bash\na\nb\n", 0755));
   REQUIRE(::truncate(image.c_str(), off_t{1} << 36) == 0);
   CHECK(cli::script_note({image}).empty());
+}
+
+TEST_CASE("a launcher in a script is compared with the layout in which the script runs") {
+  struct Row {
+    const char* line;
+    unsigned ranks_of_node;
+    unsigned workers;  // with --per-node
+    std::string_view note;
+  };
+
+  const tests::TemporaryFolder folder;
+  plan::Plan plan;
+  plan.nodes = 2;
+  plan.gpus_per_node = 2;
+  plan.command = {folder.file("train.sh")};
+  constexpr std::string_view k_alone = "without knowing about the others";
+  constexpr std::string_view k_lost = "would not find the other nodes";
+  const auto note_on = [&](const Row& row) {
+    const std::string text = fmt::format("#!/bin/bash\nset -ex\n{}\n", row.line);
+    REQUIRE(write_file(plan.command[0], text, 0755));
+    plan.ntasks_per_node = row.ranks_of_node;
+    plan.workers_per_task = row.workers;
+    return cli::launcher_note(plan);
+  };
+  for (const Row& row : {
+           Row{"torchrun t.py", 2, 0, "--per-node runs the script once on each node"},
+           Row{"if true; then X=y torchrun --nproc_per_node=${N:-8} -m t; fi",
+               2,
+               0,
+               "each of the 2"},
+           Row{"torchrun --nproc_per_node=2 t.py", 1, 0, k_alone},
+           Row{"torchrun --rdzv_backend c10d --rdzv_endpoint=localhost:0 t.py",
+               1,
+               2,
+               "omit --rdzv-backend and --rdzv-endpoint: torchrun learns"},
+           Row{"torchrun --nnodes 2 --master_addr localhost t.py",
+               1,
+               0,
+               "omit it and add --per-node"},
+           Row{"torchrun --rdzv_backend c10d t.py", 1, 2, k_lost},
+           Row{"C='accelerate launch'\n$C t.py", 1, 2, "write: --num_machines=2"},
+           Row{"deepspeed t.py", 1, 2, "write torchrun in its place"},
+           Row{"mpirun -n 2 python t.py", 2, 0, "would start 4 of it"},
+       }) {
+    CAPTURE(row.line);
+    CHECK(note_on(row).find(row.note) != std::string::npos);
+  }
+  for (const Row& row : {
+           Row{"torchrun --nproc_per_node 1 t.py", 2, 0, ""},
+           Row{"torchrun --nproc_per_node 2 t.py", 1, 2, ""},
+           Row{"torchrun --standalone t.py", 1, 2, ""},  // --per-node asks for one on each node
+           Row{"torchrun --nnodes $N --node_rank $RANK --master_addr $MASTER_ADDR t.py", 1, 0, ""},
+           Row{"torchrun --rdzv_backend c10d --rdzv_endpoint $HEAD:29500 t.py", 1, 2, ""},
+           Row{"A=localhost\nif x; then A=n1; fi\ntorchrun --nnodes 2 --rdzv_endpoint $A t.py",
+               1,
+               2,
+               ""},
+           Row{"[ $RANK = 0 ] && mpirun hostname", 2, 0, ""},
+           Row{"sbatch next.sh", 2, 0, ""},
+           Row{"python t.py", 2, 0, ""},
+       }) {
+    CAPTURE(row.line);
+    CHECK(note_on(row).empty());
+  }
 }
