@@ -2,6 +2,7 @@
 #include "cli/output/cause_words.hpp"
 
 #include "core/run/ledger/decision.hpp"
+#include "core/run/summary/evidence.hpp"
 
 namespace dts::cli {
 
@@ -68,6 +69,9 @@ CauseWords words_of_cause(run::Cause cause, std::string_view detail) {
       return {"the set-up of a node failed",
               "correct --stage, --setup, --module, --conda or --venv, and submit it again"};
     case run::Cause::user_exit:
+      if (detail.find(run::k_foreign_launcher) != detail.npos)
+        return {"its Open MPI cannot work with the launcher",
+                "submit it again with --launcher mpirun, Open MPI's own"};
       return {"the program failed", "fix the program"};
     case run::Cause::launcher_died:
       return {"the launcher ended before its ranks", k_agent_log};

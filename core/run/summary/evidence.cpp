@@ -85,6 +85,7 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::rendezvous, "Address already in use"},
       {Cause::rendezvous, "Failed to add port to server"},  // JAX, which then dies of SIGSEGV
       {Cause::rendezvous, "Could not start gRPC server"},   // TensorFlow
+      {Cause::user_exit, k_foreign_launcher},
       {Cause::rendezvous, "*** An error occurred in MPI_Init"},
       {Cause::comm_timeout, "Watchdog caught collective operation timeout"},
       {Cause::comm_timeout, "NCCL communicator was aborted"},
@@ -149,6 +150,7 @@ constexpr Cause k_order[] = {Cause::out_of_memory,
                              Cause::corruption,
                              Cause::damaged,
                              Cause::rank_killed,
+                             Cause::user_exit,
                              Cause::rendezvous,
                              Cause::comm_timeout};
 constexpr std::size_t k_longest_line = 400;

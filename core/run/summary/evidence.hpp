@@ -16,9 +16,14 @@ struct Evidence {
   std::string line;  // the line that shows it, printable(), some 400 bytes
 };
 
+// Open MPI's words under a launcher that it cannot ask for its rank, such as MPICH's mpiexec.
+inline constexpr std::string_view k_foreign_launcher =
+    "but OMPI was not built with SLURM's PMI support";
+
 // The cause shown by the last lines of a failed rank's log: out_of_memory, gpu_error, disk_full,
-// storage_error, corruption, damaged, rendezvous or comm_timeout. Of several, the first in this
-// order: a rank that ran out of memory also breaks its communicator. nullopt: no known message.
+// storage_error, corruption, damaged, user_exit (k_foreign_launcher), rendezvous or comm_timeout.
+// Of several, the first in this order: a rank that ran out of memory also breaks its communicator.
+// nullopt: no known message.
 [[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);
 
 // True for the line of an error or exception of any kind; not for the source lines of a traceback,

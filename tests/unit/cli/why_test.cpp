@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that waits or runs, and how `dtsubmit why` words what it knows.
 #include "cli/output/cause_words.hpp"
+#include "core/run/summary/evidence.hpp"
 #include "tests/unit/cli/run_events.hpp"
 
 #include <fmt/format.h>
@@ -247,6 +248,10 @@ TEST_CASE("every cause has words of its own") {
   CHECK(words.count("") == 0);
   const std::string own = std::string("rank 0 exited 125: ") + run::k_runtime_failed + ": Error: x";
   CHECK(words.count(words_of_cause(run::Cause::no_program, own).what) == 0);
+  const std::string foreign =
+      std::string("rank 0 exited 1: ") + std::string(run::k_foreign_launcher);
+  const std::string_view advice = words_of_cause(run::Cause::user_exit, foreign).advice;
+  CHECK(advice.find("--launcher mpirun") != advice.npos);
 }
 
 TEST_CASE("a program's last lines reach the terminal short and without control characters") {

@@ -148,6 +148,7 @@ const std::vector<Message> k_messages{
     {Cause::comm_timeout,
      "F1129 01:10:11.934329   22438 client.h:80] Terminating process because the JAX distributed "
      "service detected fatal errors. This most likely indicates that another task died;"},
+    {Cause::user_exit, "but OMPI was not built with SLURM's PMI support and therefore cannot"},
     {Cause::rendezvous, "[n1:00042] *** An error occurred in MPI_Init"},
     {Cause::comm_timeout, "[n1:00042] *** An error occurred in MPI_Sendrecv"},
     {Cause::comm_timeout, "MPI_ERR_PROC_FAILED: Process Failure"},
@@ -179,6 +180,15 @@ TEST_CASE("each message shows its cause, whatever ordinary lines surround it") {
     CHECK(to_string(found->cause) == std::string(to_string(message.cause)));
     CHECK(found->line == std::string(message.line).substr(0, 200));
   }
+}
+
+TEST_CASE("an Open MPI that cannot ask the launcher for its rank fails so on every node") {
+  const auto found =
+      read_evidence({"The application appears to have been direct launched using \"srun\",",
+                     "but OMPI was not built with SLURM's PMI support and therefore cannot",
+                     "*** An error occurred in MPI_Init_thread"});
+  REQUIRE(found);
+  CHECK(found->cause == Cause::user_exit);
 }
 
 TEST_CASE("every pattern is needed by a message of the table") {
