@@ -6,6 +6,7 @@
 #include "core/convert/expand/blanks.hpp"
 #include "core/convert/expand/calls.hpp"
 #include "core/convert/expand/expand.hpp"
+#include "core/convert/expand/replicas.hpp"
 #include "core/convert/expand/wrapper.hpp"
 #include "core/convert/words/extent.hpp"
 #include "core/lint/rules/facts.hpp"
@@ -115,6 +116,17 @@ std::optional<Conversion> converted_trap(const lint::Subject& subject, const Opt
   return is_behind ? std::optional(std::move(done)) : std::nullopt;
 }
 
+// With the alike components of a heterogeneous job as nodes; nullopt: it has none.
+std::optional<Conversion> converted_replicas(const lint::Subject& subject, const Options& options) {
+  const Expanded made = with_replicas_as_nodes(subject);
+  if (made.script.is_same()) return std::nullopt;
+  const lint::Subject next = lint::subject_of(made.script.text(), {}, options.path);
+  Conversion done = converted_branches(next, options, false);
+  if (names_components(done.job_file)) return std::nullopt;
+  done.rows = made.script.rows_of(done.rows, made.rows);
+  return done;
+}
+
 }  // namespace
 
 bool Conversion::is_lossless() const {
@@ -145,6 +157,7 @@ Conversion convert_script(std::string_view text, const Options& options) {
   const Names outside = names_outside_functions(subject.text, subject.script);
   if (auto made = converted_calls(subject, options, outside, 0)) is_best(*std::move(made));
   if (auto made = converted_trap(subject, options)) is_best(*std::move(made));
+  if (auto made = converted_replicas(subject, options)) is_best(*std::move(made));
   return *best;
 }
 

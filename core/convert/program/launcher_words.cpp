@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/program/plugin_options.hpp"
+#include "core/convert/words/known_text.hpp"
 #include "core/lint/script/sbatch_options.hpp"
 
 #include <algorithm>
