@@ -133,6 +133,15 @@ std::string option_name(std::string_view word) {
   return name;
 }
 
+// True if `words[i]` is the program: the options behind it are its own. `-m` and the like are flags
+// of launchers, which say what kind of program follows.
+bool is_program(const std::vector<std::string>& words, std::size_t first, std::size_t i) {
+  constexpr std::string_view k_kinds[] = {"-m", "--module", "--no-python"};
+  if (is_script(words[i])) return true;
+  return i > first && !words[i].starts_with('-') && words[i - 1].starts_with('-') &&
+         is_one_of(k_kinds, option_name(words[i - 1]));
+}
+
 }  // namespace
 
 OwnLauncher find_own_launcher(const std::vector<std::string>& command) {
@@ -151,7 +160,8 @@ std::optional<std::string> option_of(const OwnLauncher& launcher, std::string_vi
       return option_name(name) == option_name(word);
     });
   };
-  for (std::size_t i = launcher.arguments; i < words.size() && !is_script(words[i]); ++i) {
+  const std::size_t first = launcher.arguments;
+  for (std::size_t i = first; i < words.size() && !is_program(words, first, i); ++i) {
     if (names.empty() || words[i].empty() || !is_named_so(words[i])) continue;
     if (const std::size_t equals = words[i].find('='); equals != std::string::npos)
       return words[i].substr(equals + 1);

@@ -62,7 +62,7 @@ struct OwnLauncher {
 
 // The value that the launcher's own options give one of `names` ("--nproc -n"; - and _ are
 // equivalent), empty for a flag. nullopt: none of them is among the words before the launched
-// program.
+// program, which is a Python file, or follows -m, --module or --no-python.
 [[nodiscard]] std::optional<std::string> option_of(const OwnLauncher& launcher,
                                                    std::string_view names);
 

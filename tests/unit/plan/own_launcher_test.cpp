@@ -244,6 +244,30 @@ TEST_CASE("a command that submits another job is refused, also for one rank") {
   CHECK(contains(refused(spec)[0].hint, "write torchrun in its place"));
 }
 
+TEST_CASE("options behind the launched program are its own") {
+  spec::JobSpec spec = request(2, 8);
+  for (const Words& command : {
+           Words{"torchrun", "-m", "train", "--nproc_per_node", "7", "--num_nodes", "4"},
+           Words{"torchrun", "--no-python", "./a.sh", "--standalone", "--nnodes=1"},
+           Words{"python",
+                 "-m",
+                 "torch.distributed.run",
+                 "-m",
+                 "train",
+                 "--master_addr",
+                 "localhost"},
+           Words{"ft_launcher", "--module", "train", "--node_rank", "0"},
+           Words{"accelerate", "launch", "-m", "train", "--num_processes", "2"},
+           Words{"torchrun", "train.py", "--nproc_per_node", "7"},
+       }) {
+    CAPTURE(command[0]);
+    spec.command = command;
+    CHECK(planned(spec).workers_per_task == 8);
+  }
+  spec.command = {"torchrun", "-m", "--nproc_per_node", "4", "train"};
+  CHECK(planned(spec).workers_per_task == 4);
+}
+
 TEST_CASE("--per-node: a program that nobody knows is started once on each node") {
   spec::JobSpec spec = request(2, 8);
   spec.command = {"./train.sh"};
