@@ -72,6 +72,12 @@ CauseWords words_of_cause(run::Cause cause, std::string_view detail) {
       if (detail.find(run::k_foreign_launcher) != detail.npos)
         return {"its Open MPI cannot work with the launcher",
                 "submit it again with --launcher mpirun, Open MPI's own"};
+      if (detail.find(run::k_unseen_gpu) != detail.npos ||
+          detail.find(run::k_unseen_gpus) != detail.npos)
+        return {"the program asked for a GPU that its rank does not see",
+                "each rank sees its own GPUs, numbered from 0: take LOCAL_RANK % "
+                "torch.cuda.device_count(), or start it with torchrun, whose processes see all "
+                "GPUs of the node (CUDA_VISIBLE_DEVICES in dtsubmit-environment(7))"};
       return {"the program failed", "fix the program"};
     case run::Cause::launcher_died:
       return {"the launcher ended before its ranks", k_agent_log};

@@ -86,6 +86,8 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::rendezvous, "Failed to add port to server"},  // JAX, which then dies of SIGSEGV
       {Cause::rendezvous, "Could not start gRPC server"},   // TensorFlow
       {Cause::user_exit, k_foreign_launcher},
+      {Cause::user_exit, k_unseen_gpu},
+      {Cause::user_exit, k_unseen_gpus},
       {Cause::rendezvous, "*** An error occurred in MPI_Init"},
       {Cause::comm_timeout, "Watchdog caught collective operation timeout"},
       {Cause::comm_timeout, "NCCL communicator was aborted"},

@@ -20,8 +20,13 @@ struct Evidence {
 inline constexpr std::string_view k_foreign_launcher =
     "but OMPI was not built with SLURM's PMI support";
 
+// CUDA's and Lightning's words for a GPU that the rank does not see, which sees its own as number
+// 0.
+inline constexpr std::string_view k_unseen_gpu = "invalid device ordinal";
+inline constexpr std::string_view k_unseen_gpus = "But your machine only has: [";
+
 // The cause shown by the last lines of a failed rank's log: out_of_memory, gpu_error, disk_full,
-// storage_error, corruption, damaged, user_exit (k_foreign_launcher), rendezvous or comm_timeout.
+// storage_error, corruption, damaged, user_exit (of the words above), rendezvous or comm_timeout.
 // Of several, the first in this order: a rank that ran out of memory also breaks its communicator.
 // nullopt: no known message.
 [[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);

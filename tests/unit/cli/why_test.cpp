@@ -252,6 +252,10 @@ TEST_CASE("every cause has words of its own") {
       std::string("rank 0 exited 1: ") + std::string(run::k_foreign_launcher);
   const std::string_view advice = words_of_cause(run::Cause::user_exit, foreign).advice;
   CHECK(advice.find("--launcher mpirun") != advice.npos);
+  for (const std::string_view unseen : {run::k_unseen_gpu, run::k_unseen_gpus}) {
+    const std::string_view more = words_of_cause(run::Cause::user_exit, unseen).advice;
+    CHECK(more.find("LOCAL_RANK %") != more.npos);
+  }
 }
 
 TEST_CASE("a program's last lines reach the terminal short and without control characters") {

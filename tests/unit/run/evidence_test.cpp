@@ -149,6 +149,8 @@ const std::vector<Message> k_messages{
      "F1129 01:10:11.934329   22438 client.h:80] Terminating process because the JAX distributed "
      "service detected fatal errors. This most likely indicates that another task died;"},
     {Cause::user_exit, "but OMPI was not built with SLURM's PMI support and therefore cannot"},
+    {Cause::user_exit, "RuntimeError: CUDA error: invalid device ordinal"},
+    {Cause::user_exit, " But your machine only has: [0]"},
     {Cause::rendezvous, "[n1:00042] *** An error occurred in MPI_Init"},
     {Cause::comm_timeout, "[n1:00042] *** An error occurred in MPI_Sendrecv"},
     {Cause::comm_timeout, "MPI_ERR_PROC_FAILED: Process Failure"},
