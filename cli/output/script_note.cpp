@@ -163,7 +163,7 @@ std::string literal_variable(const std::vector<std::string>& command) {
 }
 
 // What is not certain is a marker, which no check takes for a value.
-std::vector<std::string> words_of(const lint::Run& run) {
+std::vector<std::string> words_as_read(const lint::Run& run) {
   std::vector<std::string> words;
   for (const lint::ExpandedWord& word : run.words)
     words.push_back(word.value.is_certain ? word.value.text : std::string(1, lint::k_unknown));
@@ -180,7 +180,7 @@ std::string launcher_note(const plan::Plan& plan) {
   const shell::Script tree = shell::parse(script);
   const lint::Runs read = lint::runs_of(tree, script);
   for (const lint::Run& run : read.runs) {
-    const plan::OwnLauncher launcher = plan::find_own_launcher(words_of(run));
+    const plan::OwnLauncher launcher = plan::find_own_launcher(words_as_read(run));
     // `[ $RANK = 0 ] && mpirun ...`; the launcher of a node's processes needs a place even there.
     if (run.around.is_conditional && !plan::starts_processes_of_node(launcher)) continue;
     for (const Diagnostic& problem : plan::problems_in_script(plan, launcher)) {

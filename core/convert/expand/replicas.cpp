@@ -24,7 +24,7 @@ using shell::Word;
 constexpr std::string_view k_not_of_a_node[] = {
     "gpus", "nodelist", "licenses", "array", "bb", "bbf", "switches"};
 
-std::string_view source_of(std::string_view text, const Span& span) {
+std::string_view bytes_of(std::string_view text, const Span& span) {
   return text.substr(span.begin, span.end - span.begin);
 }
 
@@ -73,11 +73,11 @@ std::vector<std::vector<const Word*>> groups_of(const Command& srun) {
 }
 
 // Without the names of the step's own logs.
-std::vector<std::string_view> program_of(std::string_view text,
-                                         const std::vector<const Word*>& group) {
+std::vector<std::string_view> words_of_group(std::string_view text,
+                                             const std::vector<const Word*>& group) {
   std::vector<std::string_view> words;
   for (const Word* word : group) {
-    const std::string_view source = source_of(text, word->span);
+    const std::string_view source = bytes_of(text, word->span);
     if (!source.starts_with("--output=") && !source.starts_with("--error="))
       words.push_back(source);
   }
@@ -155,9 +155,9 @@ Expanded with_replicas_as_nodes(const lint::Subject& subject) {
   const Command* srun = only_srun(subject.script.statements);
   if (srun == nullptr) return unchanged(text);
   const auto groups = groups_of(*srun);
-  const auto program = program_of(text, groups[0]);
+  const auto program = words_of_group(text, groups[0]);
   const bool is_same = std::all_of(groups.begin(), groups.end(), [&](const auto& group) {
-    return program_of(text, group) == program;
+    return words_of_group(text, group) == program;
   });
   if (groups.size() != header.components || program.empty() || !is_same) return unchanged(text);
 
