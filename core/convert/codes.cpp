@@ -12,6 +12,10 @@
 namespace dts::convert {
 namespace {
 
+constexpr const char* k_pipe_of_first_node =
+    "only the first node runs the line or the one before it, whose PIPESTATUS it reads: read $? "
+    "with `set -o pipefail` instead";
+
 // The first line of the function of that definition; null: it has another form.
 const shell::Statement* first_line(const Item& definition) {
   const shell::Command* function = whole_command(*definition.statement);
@@ -96,17 +100,6 @@ void lose_codes_of_programs(std::vector<Part>& parts) {
   }
 }
 
-void lose_codes_of_first_node(std::vector<Part>& parts, std::size_t last) {
-  for (std::size_t i = 1; i < std::min(last, parts.size()); ++i) {
-    Part& part = parts[i];
-    const Item& item = part.item;
-    const bool acts = part.role == Role::around && part.verdict.kind == Verdict::Kind::kept &&
-                      reads_exit_code(item) && !item.only_sets() && !ends_only(item);
-    if (acts && runs_on(parts[i - 1].item) == RunsOn::first)
-      part.verdict = {Verdict::Kind::lost, k_acts_on_exit};
-  }
-}
-
 // The command that a shell runs first in the statement.
 const shell::Command& first_run_of(const shell::Statement& statement) {
   const shell::Command& command = statement.pipelines[0].commands[0];
@@ -132,11 +125,37 @@ bool is_set_up(const std::vector<Part>& parts, std::size_t place) {
   return place > 0 && parts[place - 1].role == Role::around && parts[place - 1].is_kept;
 }
 
+// A failure within it is not one of the line: prepare() { ./a; ./b; }
+bool hides_failures(const Item& item) {
+  bool hides = item.calls_own_function;
+  each_command(*item.statement, [&hides](const shell::Command& command) {
+    hides = hides || command.kind == shell::Command::Kind::subshell;
+  });
+  return hides && item.sets.functions.empty();
+}
+
 bool can_fail(const Item& item) {
   static constexpr std::string_view k_never[] = {"echo", "printf", "sleep", "date", "hostname"};
   return !std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
     return is_one_of(k_never, verb_of(*run));
   });
+}
+
+bool runs_on_each(const Item& item) {
+  const RunsOn where = runs_on(item);
+  return where == RunsOn::each || where == RunsOn::each_unlike;
+}
+
+// Only $? passes from and to what the first node alone runs.
+void lose_pipe_codes_of_first_node(std::vector<Part>& parts, std::size_t last) {
+  for (std::size_t i = 1; i < std::min(last, parts.size()); ++i) {
+    Part& part = parts[i];
+    const bool are_on_each = runs_on_each(parts[i - 1].item) && runs_on_each(part.item);
+    const bool may_stay =
+        part.verdict.kind == Verdict::Kind::kept || part.verdict.kind == Verdict::Kind::if_needed;
+    if (part.role == Role::around && may_stay && !are_on_each && reads_pipe_codes(part.item))
+      part.verdict = {Verdict::Kind::lost, k_pipe_of_first_node};
+  }
 }
 
 }  // namespace
@@ -154,6 +173,35 @@ void keep_what_is_checked(std::vector<Part>& parts, std::size_t last) {
   }
 }
 
+Failures failures_that_matter(const std::vector<Part>& parts,
+                              std::size_t begin,
+                              std::size_t end,
+                              bool is_tear_down) {
+  Failures matter;
+  bool have_pipes = false;
+  bool count_in_pipe = false;
+  for (std::size_t i = begin; i < end; ++i) {
+    const Part& part = parts[i];
+    if (part.role != Role::around || !part.is_kept) continue;
+    count_in_pipe = count_in_pipe || part.failures.count_in_pipe;
+    have_pipes = have_pipes || has_pipe(part.item.source);
+    matter.stop = matter.stop || (part.failures.stop && !is_tear_down && hides_failures(part.item));
+  }
+  matter.count_in_pipe = count_in_pipe && have_pipes;
+  return matter;
+}
+
+bool hands_on_code(const std::vector<Part>& parts, std::size_t place) {
+  if (place + 1 >= parts.size()) return false;
+  const Part& next = parts[place + 1];
+  return next.role == Role::program ? takes_code_of_set_up(parts, place + 1)
+                                    : next.is_kept && reads_exit_code(next.item);
+}
+
+bool reads_pipe_codes(const Item& item) {
+  return begins_with(*item.statement, {"PIPESTATUS"});
+}
+
 bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place) {
   return is_set_up(parts, place) && parts[place].role == Role::program &&
          begins_with(*parts[place].item.statement, {"?"});
@@ -161,14 +209,14 @@ bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place) {
 
 void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Program& program) {
   if (!is_set_up(parts, place)) return;
-  if (begins_with(*parts[place].item.statement, {"PIPESTATUS"}))
+  if (reads_pipe_codes(parts[place].item))
     program.losses.emplace_back(
         "PIPESTATUS of a line of the set-up, which has a shell of its own: store it in a variable");
 }
 
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes) {
   lose_codes_of_programs(parts);
-  if (has_many_nodes) lose_codes_of_first_node(parts, last);
+  if (has_many_nodes) lose_pipe_codes_of_first_node(parts, last);
 }
 
 }  // namespace dts::convert

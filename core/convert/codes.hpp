@@ -14,13 +14,26 @@ namespace dts::convert {
 void keep_what_is_checked(std::vector<Part>& parts, std::size_t last);
 
 // After a program, such a line is unnecessary if it only ends the script, and lost otherwise. In
-// jobs of many nodes, a line before the last program, whose place is `last`, is lost if it acts on
-// the code of a line that only the first node runs.
+// jobs of many nodes, a line before the last program, whose place is `last`, is lost if it reads
+// the PIPESTATUS of the line before it and one of the two is run by the first node only.
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes);
+
+// The failures that a shell of the set-up from `begin` to `end` has to treat as the script does: in
+// functions and subshells, to which its ERR trap is not handed on, and in pipelines.
+[[nodiscard]] Failures failures_that_matter(const std::vector<Part>& parts,
+                                            std::size_t begin,
+                                            std::size_t end,
+                                            bool is_tear_down);
+
+// True if the next line, which stays, reads the exit code of `parts[place]`.
+[[nodiscard]] bool hands_on_code(const std::vector<Part>& parts, std::size_t place);
 
 // True if the program in `parts[place]` begins with the exit code of the line before it, which the
 // set-up runs in another shell: check; if [ $? -eq 0 ]; then srun prog; fi
 [[nodiscard]] bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place);
+
+// True if it begins with PIPESTATUS of the line before it.
+[[nodiscard]] bool reads_pipe_codes(const Item& item);
 
 // Reports PIPESTATUS as lost where the program in `parts[place]` reads that of the line before it.
 void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Program& program);

@@ -53,7 +53,11 @@ std::string line_of(const Part& part,
                          : part.verdict.text;
   if (has_many_nodes) text = with_first_node(item, std::move(text));
   if (item.statement->background) text += " &";
-  text += failure_of_line(item, part.failures.stop, place);
+  const std::string_view end = failure_of_line(item, part.failures.stop, place);
+  if (place.are_pipe_codes_read && !end.empty() && part.verdict.text.empty())
+    text.insert(item.statement->pipelines.back().span.begin - item.span().begin, "! ");
+  else
+    text += end;
   text += item.tail;
   const bool ends_on_code = reads_exit_code(item) && ends_only(item);  // of the `if` before it
   return has_many_nodes && !ends_on_code ? in_turn(item, text, turn) : text + "\n";
@@ -63,45 +67,24 @@ bool is_in_set_up(const Part& part) {
   return part.is_kept && part.role == Role::around;
 }
 
-// NAME=value and nothing else; null: more than that.
-const std::string* only_variable(const Part& part) {
-  const SetNames& sets = part.item.sets;
-  const shell::Command* command = simple_command(*part.item.statement);
-  const bool is_plain = command != nullptr && part.item.only_sets() && part.verdict.text.empty() &&
-                        command->assignments.size() == 1 && sets.variables.size() == 1 &&
-                        sets.arrays.empty() && sets.functions.empty() && part.item.tail.empty() &&
-                        !command->assignments[0].appends;
-  return is_plain ? &*sets.variables.begin() : nullptr;
-}
-
 std::string first_word_of(const Item& item) {
   const shell::Command* command = simple_command(*item.statement);
   return command == nullptr ? "" : first_word(*command);
 }
 
-// Its substitutions change nothing.
-bool only_computes(const Item& item) {
-  bool computes = true;
-  each_command(*item.statement, [&computes](const shell::Command& command) {
-    if (command.words.empty()) return;
-    constexpr std::string_view k_computing[] = {
-        "echo", "printf", "bc", "expr", "date", "basename", "dirname", "seq", "tr", "cut", "head"};
-    const std::string verb = first_word(command);
-    computes = computes && command.redirections.empty() &&
-               (is_one_of(k_computing, verb) || verb == "export" || verb == "readonly");
-  });
-  return computes;
+const std::string* variable_alone(const Part& part) {
+  return part.verdict.text.empty() ? only_variable(part.item) : nullptr;
 }
 
 // A later line sets the variable again before anything uses it: turns of a loop do so.
 bool is_overridden(const std::vector<Part>& parts, std::size_t at, std::size_t end) {
-  const std::string* name = only_variable(parts[at]);
+  const std::string* name = variable_alone(parts[at]);
   if (name == nullptr || !only_computes(parts[at].item)) return false;
   for (std::size_t i = at + 1; i < end; ++i) {
     const Part& later = parts[i];
     if (!is_in_set_up(later)) continue;
     if (reads_anything(later.item) || later.item.used.count(*name) > 0) return false;
-    const std::string* other = only_variable(later);
+    const std::string* other = variable_alone(later);
     const bool is_export = parts[at].item.sets.exported.size() <= later.item.sets.exported.size();
     if (other != nullptr && *other == *name) return is_export;
     if (later.item.words.count(*name) > 0) return false;
@@ -268,6 +251,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   const bool is_tear_down = user == SetUpOf::tear_down;
   const std::size_t shared = first_program(parts);
   const Names functions = is_tear_down ? functions_in(parts) : Names();
+  const Failures matter = failures_that_matter(parts, begin, end, is_tear_down);
+  Failures set;
   SetUpText made;
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
@@ -275,9 +260,13 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     if (part.ended_at < end || (i < own && is_run_once(part.item))) continue;
     if (first_word_of(part.item) == "shopt") made.patterns += part.item.source + "\n";
     made.reads_settings = made.reads_settings || reads_settings(part.item);
-    const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);
+    made.text += change_of(set, part.failures, matter);
+    const bool is_code_read = hands_on_code(parts, i);
     const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;
-    const LinePlace place{is_tear_down, is_code_read, i < own || is_on_each};
+    const LinePlace place{is_tear_down,
+                          is_code_read,
+                          i < own || is_on_each,
+                          is_code_read && reads_pipe_codes(parts[i + 1].item)};
     const bool is_shared = i < shared && part.ended_at >= shared;
     const Turn turn{i, is_code_read, others_of(user, is_shared)};
     made.text += line_of(part, has_many_nodes, rendezvous, place, turn);

@@ -165,6 +165,23 @@ bool fails_again(const Item& item) {
 
 }  // namespace
 
+std::string change_of(Failures& now, const Failures& wanted, const Failures& matter) {
+  std::string lines;
+  if (matter.stop && now.stop != wanted.stop) lines += wanted.stop ? "set -e\n" : "set +e\n";
+  if (matter.count_in_pipe && now.count_in_pipe != wanted.count_in_pipe)
+    lines += wanted.count_in_pipe ? "set -o pipefail\n" : "set +o pipefail\n";
+  now = wanted;
+  return lines;
+}
+
+bool has_pipe(std::string_view text) {
+  for (std::size_t at = text.find('|'); at != std::string_view::npos; at = text.find('|', at + 1)) {
+    if (text.substr(at, 2) != "||") return true;
+    ++at;
+  }
+  return false;
+}
+
 std::string_view failure_of_line(const Item& item, bool stops, const LinePlace& place) {
   if (place.is_tear_down) return "";
   if (!stops && may_fail(item)) return place.is_code_read ? " && true" : " || true";

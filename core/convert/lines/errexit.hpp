@@ -38,10 +38,18 @@ class Errexit {
 // no difference.
 [[nodiscard]] std::string failure_line(std::string_view text, const Failures& failures);
 
+// The lines that make a shell treat failures as `wanted`, of those that `matter`. `now`: as it
+// does, which is updated.
+[[nodiscard]] std::string change_of(Failures& now, const Failures& wanted, const Failures& matter);
+
+// True for a | b, in whatever part of the text.
+[[nodiscard]] bool has_pipe(std::string_view text);
+
 struct LinePlace {
   bool is_tear_down = false;
   bool is_code_read = false;  // the next line reads the exit code, which must therefore be kept
   bool is_repeated = false;   // an earlier step has the line as well, or each node runs it
+  bool are_pipe_codes_read = false;  // by the next line: PIPESTATUS, which `!` keeps
 };
 
 // What a line ends with in a set-up, which a failure ends: " || true" where the script goes on.

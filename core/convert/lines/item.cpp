@@ -129,6 +129,29 @@ bool Item::only_sets() const {
          verb == "read" || verb == "mapfile" || verb == "readarray" || verb == "let";
 }
 
+const std::string* only_variable(const Item& item) {
+  const SetNames& sets = item.sets;
+  const shell::Command* command = simple_command(*item.statement);
+  const bool is_plain = command != nullptr && item.only_sets() &&
+                        command->assignments.size() == 1 && sets.variables.size() == 1 &&
+                        sets.arrays.empty() && sets.functions.empty() && item.tail.empty() &&
+                        !command->assignments[0].appends;
+  return is_plain ? &*sets.variables.begin() : nullptr;
+}
+
+bool only_computes(const Item& item) {
+  bool computes = true;
+  each_command(*item.statement, [&computes](const shell::Command& command) {
+    if (command.words.empty()) return;
+    constexpr std::string_view k_computing[] = {
+        "echo", "printf", "bc", "expr", "date", "basename", "dirname", "seq", "tr", "cut", "head"};
+    const std::string verb = first_word(command);
+    computes = computes && command.redirections.empty() &&
+               (is_one_of(k_computing, verb) || verb == "export" || verb == "readonly");
+  });
+  return computes;
+}
+
 std::vector<Item> items_of(const lint::Subject& subject) {
   std::vector<Item> items;
   bool are_exported = false;

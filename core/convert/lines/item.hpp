@@ -34,6 +34,12 @@ struct Item {
   [[nodiscard]] bool only_sets() const;
 };
 
+// NAME of NAME=value and nothing else; null: more than that.
+[[nodiscard]] const std::string* only_variable(const Item& item);
+
+// Its substitutions change nothing.
+[[nodiscard]] bool only_computes(const Item& item);
+
 // `subject` must outlive them.
 [[nodiscard]] std::vector<Item> items_of(const lint::Subject& subject);
 

@@ -145,10 +145,13 @@ std::string in_turn(const Item& item, const std::string& text, const Turn& turn)
   const bool has_own = is_pause && !waits_for_some(item);
   const std::string waits = (has_own ? "wait\n" : "") + ("await_first_node " + end);
   if (turn.others == Others::lead && !is_open) return waits;
-  std::string made = "if ";
+  const bool takes_code = reads_exit_code(item);  // which the question for the node would replace
+  std::string made = takes_code ? "SCRIPT_CODE=$?\nif " : "if ";
   if (is_open) made += are_functions(named_commands(item));
   if (turn.others != Others::lead) made += std::string(is_open ? " || " : "") + "on_first_node";
-  made += "; then\n" + text + "\n";
+  made += "; then\n";
+  if (takes_code) made += "(exit \"$SCRIPT_CODE\") && true\n";
+  made += text + "\n";
   if (turn.others == Others::wait) made += "first_node_did " + end;
   if (turn.others != Others::ignore) made += "else\n" + waits;
   return made + "fi\n";

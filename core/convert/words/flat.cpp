@@ -28,7 +28,12 @@ bool is_of_shell(std::string_view name) {
                                           "OLDPWD",
                                           "EPOCHSECONDS",
                                           "EPOCHREALTIME",
-                                          "HOSTNAME"};
+                                          "HOSTNAME",
+                                          "PIPESTATUS",
+                                          "BASH_REMATCH",
+                                          "REPLY",
+                                          "MAPFILE",
+                                          "OPTARG"};
   return is_one_of(k_names, name) || name.empty() || !shell::is_name_begin(name[0]);
 }
 

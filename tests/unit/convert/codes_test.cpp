@@ -30,7 +30,44 @@ TEST_CASE("a line of the set-up whose exit code is read keeps it") {
       two.job_has("if on_first_node; then\nmake b && true\nfirst_node_did 0 && true\nelse\n"
                   "await_first_node 0 && true\nfi\nif [ $? -ne 0 ]"));
   const Reduced acts = of_nodes("make b\nif [ $? -ne 0 ]; then cp c d; fi\nsrun ./a\n");
-  CHECK(acts.became("if [") == Became::lost);
+  CHECK(
+      acts.job_has("fi\nSCRIPT_CODE=$?\nif on_first_node; then\n(exit \"$SCRIPT_CODE\") && true\n"
+                   "if [ $? -ne 0 ]; then cp c d; fi || true\nfirst_node_did 1 || true\n"));
+  const Reduced open = of_nodes("source env.sh\nmesh a\nprep $?\nsrun ./a\n");
+  CHECK(open.job_has("on_first_node; then\n(exit \"$SCRIPT_CODE\") && true\nprep $?"));
+}
+
+TEST_CASE("the exit codes of a pipeline in the set-up are kept where the next line reads them") {
+  const std::string read = "CODE=${PIPESTATUS[0]}\n";
+  const Reduced one = of_one_node("make | tee log\n" + read + "srun ./a $CODE\n");
+  CHECK(one.job_has("! make | tee log\n" + read + "export CODE\n"));
+  CHECK(one.job_has("exec ./a $CODE"));
+  CHECK(of_one_node("cd b && make | tee log\n" + read + "srun ./a $CODE\n")
+            .job_has("cd b && ! make | tee log\n"));
+  CHECK(of_one_node("set -e\nmake | tee log\n" + read + "srun ./a $CODE\n")
+            .job_has("\nmake | tee log\n" + read));
+  const Reduced two = of_nodes("make | tee log\n" + read + "srun ./a $CODE\n");
+  CHECK(two.became(read) == Became::lost);
+  CHECK(two.job_has("make | tee log || true\n"));  // nothing that stays reads its code
+  for (const std::string name : {"BASH_REMATCH[1]", "MAPFILE[0]", "REPLY", "OPTARG"}) {
+    CAPTURE(name);
+    const Reduced made = of_one_node("read_it\nA=${" + name + "}\nsrun ./a $A\n");
+    CHECK(made.job_has("A=${" + name + "}\nexport A\n"));
+  }
+}
+
+TEST_CASE("a set-up treats failures in pipelines, functions and subshells as the script does") {
+  const Reduced pipe = of_one_node("set -euo pipefail\nmake | tee log\nsrun ./a\n");
+  CHECK(pipe.job_has("setup = ['''\nset -o pipefail\nmake | tee log\n'''"));
+  const Reduced later =
+      of_one_node("set -o pipefail\nmake | tee log\nset +o pipefail\nmake b | tee log\nsrun ./a\n");
+  CHECK(later.job_has("\nset -o pipefail\nmake | tee log || true\nset +o pipefail\nmake b"));
+  CHECK_FALSE(of_one_node("set -euo pipefail\nmake || exit 1\nsrun ./a\n").job_has("set -"));
+  const std::string function = "prepare() { ./x; ./y; }\n";
+  const Reduced calls = of_one_node("set -e\n" + function + "prepare\nsrun ./a\n");
+  CHECK(calls.job_has("set -e\n" + function + "prepare\n"));
+  CHECK(of_one_node("set -e\n(./x; ./y)\nsrun ./a\n").job_has("set -e\n(./x; ./y)\n"));
+  CHECK_FALSE(of_one_node(function + "prepare\nsrun ./a\n").job_has("set -"));
 }
 
 TEST_CASE("a loop that prints and copies is not the program") {
