@@ -210,7 +210,7 @@ class Converter {
       return row;
     }
     if (part.verdict.kind == Verdict::Kind::option)
-      return {part.item.spans, Became::option, part.verdict.why, ""};
+      return {part.item.spans, Became::option, part.verdict.why, note_on_limit(part)};
     row.became = part.verdict.kind == Verdict::Kind::lost ? Became::lost : Became::unnecessary;
     row.why = part.verdict.why;
     const Names& names = part.item.sets.variables;

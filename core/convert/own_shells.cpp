@@ -201,7 +201,7 @@ void mark_repeated(std::vector<Part>& parts, const std::vector<std::size_t>& pla
     });
     part.is_repeated = programs > 1 && part.is_kept && part.role == Role::around &&
                        !is_run_once(part.item) &&
-                       (logs_in(part.item) ||
+                       (logs_in(part.item) || overwrites(part.item) ||
                         (runs_on(part.item) == RunsOn::first && !changes_nothing(part.item)));
   }
 }

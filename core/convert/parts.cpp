@@ -215,7 +215,18 @@ std::string note_on_kept(const Part& part,
                                : note_on(part.item, has_many_nodes, is_tear_down);
   if (is_tear_down) return note_on_tear_down(part.item, note);
   if (!part.is_repeated) return note;
-  return (note.empty() ? "" : note + "; ") + "runs again before each later step";
+  return (note.empty() ? "" : note + "; ") + "runs again before each later step" +
+         (overwrites(part.item) ? ", also over what a step has written" : "");
+}
+
+std::string note_on_limit(const Part& part) {
+  const auto limits = part.verdict.settings.find("ulimit");
+  if (limits == part.verdict.settings.end() || part.failures.stop) return "";
+  const auto& values = limits->second.texts;
+  const bool may_fail = std::any_of(values.begin(), values.end(), [](const std::string& value) {
+    return !value.ends_with("=0");
+  });
+  return may_fail ? "ends the job where the node's hard limit is lower; the script goes on" : "";
 }
 
 namespace {

@@ -242,6 +242,16 @@ bool is_run_once(const Item& item) {
          });
 }
 
+bool overwrites(const Item& item) {
+  constexpr std::string_view k_copying[] = {
+      "cp", "dd", "gunzip", "install", "rsync", "scp", "tar", "unzip"};
+  return !item.only_sets() &&
+         (writes_file(item) ||
+          std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+            return !run->around.is_in_function && is_one_of(k_copying, verb_of(*run));
+          }));
+}
+
 bool acts_inside(const Item& item) {
   bool acts = false;
   each_inside(item,

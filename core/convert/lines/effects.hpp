@@ -30,6 +30,9 @@ namespace dts::convert {
 // what is on the node's own disk or depends on the job's nodes or id.
 [[nodiscard]] bool is_run_once(const Item& item);
 
+// True if it may write over a file that is there: cd case && cp ../start ., echo x > a
+[[nodiscard]] bool overwrites(const Item& item);
+
 // True if a substitution in it may have other effects than reading: NEXT=$(./prepare).
 [[nodiscard]] bool acts_inside(const Item& item);
 

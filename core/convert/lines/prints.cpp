@@ -78,6 +78,16 @@ bool prints_document(const Item& item) {
          command->redirections.size() == 1 && command->redirections[0].sign.starts_with("<<");
 }
 
+// nvidia-smi dmon -c 3, whose options have meanings of their own. Not -f FILE.
+bool watches_gpus(const lint::Run& run, std::size_t at) {
+  constexpr std::string_view k_watching[] = {"dmon", "pmon"};
+  if (at + 1 >= run.words.size() || !is_one_of(k_watching, run.words[at + 1].value.text))
+    return false;
+  return std::none_of(run.words.begin(), run.words.end(), [](const lint::ExpandedWord& word) {
+    return word.value.text == "-f" || word.value.text.starts_with("--filename");
+  });
+}
+
 // nvidia-smi -pm 1, -c EXCLUSIVE_PROCESS, mig -cgi 9; rocm-smi --setperflevel high
 bool changes_gpus(const lint::Run& run) {
   constexpr std::string_view k_options[] = {
@@ -98,7 +108,9 @@ bool changes_gpus(const lint::Run& run) {
                                           "--json",
                                           "--csv"};
   const bool is_launched = run.launch.launcher != lint::Launcher::none;
-  for (std::size_t i = is_launched ? run.launch.command_at : 0; i < run.words.size(); ++i) {
+  const std::size_t begin = is_launched ? run.launch.command_at : 0;
+  if (watches_gpus(run, begin)) return false;
+  for (std::size_t i = begin; i < run.words.size(); ++i) {
     const std::string& word = run.words[i].value.text;
     const bool is_read = std::any_of(std::begin(k_reads), std::end(k_reads), [&](const auto& one) {
       return word.starts_with(one);

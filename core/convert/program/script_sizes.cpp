@@ -176,6 +176,12 @@ class SizeWriter {
   Names left_;
 };
 
+bool names_one_of(const std::string& text, const ScriptSizes& sizes) {
+  return std::any_of(sizes.begin(), sizes.end(), [&text](const auto& size) {
+    return text.find(size.first) != std::string::npos;
+  });
+}
+
 std::optional<std::string> asked(const Program& program,
                                  const Draft& draft,
                                  const std::string& name) {
@@ -210,7 +216,7 @@ ScriptSizes sizes_at_launch(const Settings& asked, const ProgramContext& context
 }
 
 std::string with_script_sizes(const std::string& text, const ScriptSizes& sizes, bool of_shell) {
-  return sizes.empty() ? text : SizeWriter(text, sizes, of_shell).all();
+  return names_one_of(text, sizes) ? SizeWriter(text, sizes, of_shell).all() : text;
 }
 
 std::string with_all_sizes(const std::string& text, const Program& program) {
@@ -238,6 +244,7 @@ void write_sizes_of_role(Program& program, const ScriptSizes& sizes) {
 }
 
 void note_left_sizes(const std::string& text, Program& program) {
+  if (!names_one_of(text, program.sizes)) return;
   SizeWriter writer(text, program.sizes, false);
   writer.all();
   for (const std::string& name : writer.left())

@@ -82,8 +82,14 @@ void cut_launcher(const lint::Run& run,
   add_layout(made.settings, context.subject.job, program);
   program.needs.merge(made.needs);
   program.names_nodes = program.names_nodes || made.names_nodes;
-  if (!made.variables.empty())
-    program.losses.emplace_back("variables that the launcher sets for a program");
+  const bool are_plain = std::all_of(made.variables.begin(),
+                                     made.variables.end(),
+                                     [](const FlatWord& one) { return plain(one).has_value(); });
+  if (!are_plain)
+    program.losses.emplace_back(
+        "variables that the launcher sets for a program, whose values are known only in the job's "
+        "shell: export them in the script");
+  const bool sets = are_plain && !made.variables.empty();
   program.note(made.notes, made.losses);
   program.add_blanks(made.blanks);
   const lint::ExpandedWord& command = run.words[launch.command_at];
@@ -95,7 +101,7 @@ void cut_launcher(const lint::Run& run,
     program.losses.push_back(
         fmt::format("the launcher in {}, whose value is known only in the job's shell",
                     context.subject.text.substr(begin, command.span.end - begin)));
-  cutter.cut(begin, command.span.begin);
+  cutter.cut(begin, command.span.begin, sets ? "env " + to_source(made.variables) + " " : "");
   if (!found.empty()) cutter.cut(command.span.begin, command.span.end, to_source(found));
 }
 

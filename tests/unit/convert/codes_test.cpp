@@ -139,3 +139,10 @@ TEST_CASE("the same program before the last one is a step, not a part of its set
   CHECK(container.became("enroot create") == Became::set_up);
   CHECK(container.became("enroot start x ./a") == Became::program);
 }
+
+TEST_CASE("a ulimit that may fail is noted where the script goes on") {
+  const std::string why = "hard limit is lower";
+  CHECK(of_one_node("ulimit -n 65536\nsrun ./a\n").says("ulimit", why));
+  CHECK_FALSE(of_one_node("ulimit -c 0\nsrun ./a\n").says("ulimit", why));
+  CHECK_FALSE(of_one_node("set -e\nulimit -n 65536\nsrun ./a\n").says("ulimit", why));
+}

@@ -131,3 +131,18 @@ TEST_CASE("what to do about programs side by side depends on their nodes") {
   CHECK(of_nodes("for f in $(cat l); do srun -n 1 ./a $f & done\nwait\n")
             .says("for f", "a loop that starts programs in the background: write a sweep"));
 }
+
+TEST_CASE("a line that writes over files is said to run again") {
+  const std::string steps = "srun ./a\nsrun ./b\n";
+  const std::string why = "runs again before each later step, also over what a step has written";
+  CHECK(of_one_node("cd case && cp ../begin .\n" + steps).says("cd case", why));
+  CHECK(of_one_node("cp begin case\n" + steps).says("cp begin", why));
+  CHECK_FALSE(of_one_node("cat a > b\n" + steps).says("cat a", "runs again"));
+  CHECK_FALSE(of_one_node("cd case\n" + steps).says("cd case", "runs again"));
+}
+
+TEST_CASE("nvidia-smi that watches GPUs is unnecessary") {
+  CHECK(of_one_node("nvidia-smi dmon -c 3\nsrun ./a\n").became("nvidia-smi") ==
+        Became::unnecessary);
+  CHECK(of_one_node("nvidia-smi -c 3\nsrun ./a\n").became("nvidia-smi") == Became::set_up);
+}

@@ -286,3 +286,11 @@ TEST_CASE("a command of very many words keeps them all") {
   for (int i = 0; i < 1000; ++i) name += "$A";
   CHECK(of_one_node(big + name + "\n").made.job_file.size() < 1U << 20);
 }
+
+TEST_CASE("variables that a launcher sets within a condition are set for its program") {
+  const std::string begin = "if [ -f a ]; then mpirun -np 2 -x A='b c' -x D=e ";
+  CHECK(of_nodes(begin + "./a; else mpirun -np 2 ./b; fi\n")
+            .job_has("if [ -f a ]; then env 'A=b c' D=e ./a; else ./b; fi"));
+  const Reduced open = of_nodes(begin + "-x F=$(cat g) ./a; fi\n");
+  CHECK(open.became("if [") == Became::lost);
+}
