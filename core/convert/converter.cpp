@@ -92,6 +92,7 @@ class Converter {
     settle_others(parts_, rendezvous_, last_, has_many_nodes());
     if (options_.arguments.empty()) drop_argument_checks(parts_);
     early_options(parts_, resolver_, draft_);
+    keep_job_name(subject_, options_, draft_);
     make_programs();
     settle_dropped(programs_, !cast_.roles.empty(), draft_);
     join_programs(cast_, subject_.job, parts_, programs_, places_, draft_);

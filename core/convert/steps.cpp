@@ -6,6 +6,7 @@
 #include "core/convert/texts.hpp"
 #include "core/convert/words/flat.hpp"
 #include "core/convert/words/used_arguments.hpp"
+#include "core/lint/script/program.hpp"
 #include "core/plan/program/job_name.hpp"
 
 #include <algorithm>
@@ -141,6 +142,19 @@ void hand_to_container(const Program& program,
         !problem_of("container-env", {name}))
       all.push_back(name);
   if (all.empty()) step.settings.erase("container-env");
+}
+
+void keep_job_name(const lint::Subject& subject, const Options& options, Draft& draft) {
+  const bool is_used = std::any_of(
+      subject.script.statements.begin(), subject.script.statements.end(), [&](const auto& one) {
+        const Span& span = one.span;
+        return used_names(subject.text.substr(span.begin, span.end - span.begin))
+                   .count("SLURM_JOB_NAME") > 0;
+      });
+  const bool is_input = options.path.empty() || options.path == "-";
+  const std::string name = is_input ? "sbatch" : lint::base_name(options.path);
+  if (is_used && subject.directive("job-name") == nullptr && !problem_of("job-name", {name}))
+    draft.settings["job-name"] = {{name}, k_no_row};
 }
 
 std::string name_of_step(const std::vector<std::string>& command, const Draft& draft) {

@@ -27,6 +27,9 @@ void hand_to_container(const Program& program,
                        const Draft& draft,
                        Step& step);
 
+// The name that sbatch gives the job, its file's, where the script uses it and asks for no other.
+void keep_job_name(const lint::Subject& subject, const Options& options, Draft& draft);
+
 // A name that is unique in `draft`.
 [[nodiscard]] std::string name_of_step(const std::vector<std::string>& command, const Draft& draft);
 
