@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/expand/shapes.hpp"
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/program/no_program.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -125,13 +126,13 @@ bool is_set_up(const std::vector<Part>& parts, std::size_t place) {
   return place > 0 && parts[place - 1].role == Role::around && parts[place - 1].is_kept;
 }
 
-// A failure within it is not one of the line: prepare() { ./a; ./b; }
-bool hides_failures(const Item& item) {
-  bool hides = item.calls_own_function;
-  each_command(*item.statement, [&hides](const shell::Command& command) {
-    hides = hides || command.kind == shell::Command::Kind::subshell;
+// A failure within it is not one of the line.
+bool has_subshell(const Item& item) {
+  bool has = false;
+  each_command(*item.statement, [&has](const shell::Command& command) {
+    has = has || command.kind == shell::Command::Kind::subshell;
   });
-  return hides && item.sets.functions.empty();
+  return has && item.sets.functions.empty();
 }
 
 bool can_fail(const Item& item) {
@@ -173,10 +174,29 @@ void keep_what_is_checked(std::vector<Part>& parts, std::size_t last) {
   }
 }
 
+std::string note_on_limit(const Part& part) {
+  const auto limits = part.verdict.settings.find("ulimit");
+  if (limits == part.verdict.settings.end() || part.failures.stop) return "";
+  const auto& values = limits->second.texts;
+  const bool may_fail = std::any_of(values.begin(), values.end(), [](const std::string& value) {
+    return !value.ends_with("=0");
+  });
+  return may_fail ? "ends the job where the node's hard limit is lower; the script goes on" : "";
+}
+
+bool calls_functions(const Item& item) {
+  const bool may_call_of_file =
+      item.follows_file && std::any_of(item.runs.begin(),
+                                       item.runs.end(),
+                                       [](const lint::Run* run) { return may_be_of_file(*run); });
+  return (item.calls_own_function || may_call_of_file) && item.sets.functions.empty();
+}
+
 Failures failures_that_matter(const std::vector<Part>& parts,
                               std::size_t begin,
                               std::size_t end,
-                              bool is_tear_down) {
+                              bool is_tear_down,
+                              bool has_many_nodes) {
   Failures matter;
   bool have_pipes = false;
   bool count_in_pipe = false;
@@ -185,7 +205,8 @@ Failures failures_that_matter(const std::vector<Part>& parts,
     if (part.role != Role::around || !part.is_kept) continue;
     count_in_pipe = count_in_pipe || part.failures.count_in_pipe;
     have_pipes = have_pipes || has_pipe(part.item.source);
-    matter.stop = matter.stop || (part.failures.stop && !is_tear_down && hides_failures(part.item));
+    const bool hides = has_subshell(part.item) || (!has_many_nodes && calls_functions(part.item));
+    matter.stop = matter.stop || (part.failures.stop && !is_tear_down && hides);
   }
   matter.count_in_pipe = count_in_pipe && have_pipes;
   return matter;

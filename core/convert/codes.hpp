@@ -18,12 +18,22 @@ void keep_what_is_checked(std::vector<Part>& parts, std::size_t last);
 // the PIPESTATUS of the line before it and one of the two is run by the first node only.
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes);
 
+// The note on a line that becomes --ulimit, where the script goes on if it fails.
+[[nodiscard]] std::string note_on_limit(const Part& part);
+
+// It may call a function of the script or of a file that was read.
+[[nodiscard]] bool calls_functions(const Item& item);
+
+inline constexpr const char* k_failure_within = "a failure within the function does not end it";
+
 // The failures that a shell of the set-up from `begin` to `end` has to treat as the script does: in
-// functions and subshells, to which its ERR trap is not handed on, and in pipelines.
+// functions and subshells, to which its ERR trap is not handed on, and in pipelines. A function
+// that several nodes run at once may fail for that reason.
 [[nodiscard]] Failures failures_that_matter(const std::vector<Part>& parts,
                                             std::size_t begin,
                                             std::size_t end,
-                                            bool is_tear_down);
+                                            bool is_tear_down,
+                                            bool has_many_nodes);
 
 // True if the next line, which stays, reads the exit code of `parts[place]`.
 [[nodiscard]] bool hands_on_code(const std::vector<Part>& parts, std::size_t place);

@@ -2,6 +2,7 @@
 #include "core/convert/converter.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/codes.hpp"
 #include "core/convert/early.hpp"
 #include "core/convert/job/requests.hpp"
 #include "core/convert/lines/effects.hpp"

@@ -208,25 +208,17 @@ std::string note_on_kept(const Part& part,
                          bool has_many_nodes,
                          const Rendezvous& rendezvous,
                          bool is_tear_down) {
-  const std::string note = is_first_node(part.item, rendezvous, has_many_nodes)
-                               ? std::string("becomes the ") +
-                                     (asks_for_address(part.item) ? "address" : "name") +
-                                     " of the first node"
-                               : note_on(part.item, has_many_nodes, is_tear_down);
+  std::string note = is_first_node(part.item, rendezvous, has_many_nodes)
+                         ? std::string("becomes the ") +
+                               (asks_for_address(part.item) ? "address" : "name") +
+                               " of the first node"
+                         : note_on(part.item, has_many_nodes, is_tear_down);
   if (is_tear_down) return note_on_tear_down(part.item, note);
+  if (has_many_nodes && part.failures.stop && calls_functions(part.item))
+    note += std::string(note.empty() ? "" : "; ") + k_failure_within;
   if (!part.is_repeated) return note;
   return (note.empty() ? "" : note + "; ") + "runs again before each later step" +
          (overwrites(part.item) ? ", also over what a step has written" : "");
-}
-
-std::string note_on_limit(const Part& part) {
-  const auto limits = part.verdict.settings.find("ulimit");
-  if (limits == part.verdict.settings.end() || part.failures.stop) return "";
-  const auto& values = limits->second.texts;
-  const bool may_fail = std::any_of(values.begin(), values.end(), [](const std::string& value) {
-    return !value.ends_with("=0");
-  });
-  return may_fail ? "ends the job where the node's hard limit is lower; the script goes on" : "";
 }
 
 namespace {
@@ -262,7 +254,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   const bool is_tear_down = user == SetUpOf::tear_down;
   const std::size_t shared = first_program(parts);
   const Names functions = is_tear_down ? functions_in(parts) : Names();
-  const Failures matter = failures_that_matter(parts, begin, end, is_tear_down);
+  const Failures matter = failures_that_matter(parts, begin, end, is_tear_down, has_many_nodes);
   Failures set;
   SetUpText made;
   for (std::size_t i = begin; i < end; ++i) {
@@ -271,7 +263,9 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     if (part.ended_at < end || (i < own && is_run_once(part.item))) continue;
     if (first_word_of(part.item) == "shopt") made.patterns += part.item.source + "\n";
     made.reads_settings = made.reads_settings || reads_settings(part.item);
-    made.text += change_of(set, part.failures, matter);
+    Failures wanted = part.failures;
+    if (has_many_nodes && calls_functions(part.item)) wanted.stop = false;
+    made.text += change_of(set, wanted, matter);
     const bool is_code_read = hands_on_code(parts, i);
     const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;
     const LinePlace place{is_tear_down,

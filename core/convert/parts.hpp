@@ -72,9 +72,6 @@ struct Part {
                                        const Rendezvous& rendezvous,
                                        bool is_tear_down);
 
-// That on a line that becomes --ulimit, where the script goes on if it fails.
-[[nodiscard]] std::string note_on_limit(const Part& part);
-
 struct SetUpText {
   std::string patterns{};  // shopt -s extglob and the like, which each shell needs
   std::string text;

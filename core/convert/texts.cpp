@@ -135,6 +135,12 @@ bool takes_state(const Program& program, const SetUpText& set_up) {
          !declarations(set_up, names_in(program, set_up)).empty();
 }
 
+// A failure within one of them ends the shell only by set -e.
+bool uses_functions(const Program& program, const SetUpText& set_up) {
+  return !program.functions.empty() ||
+         !used_of(set_up.sets.functions, names_in(program, set_up)).empty();
+}
+
 // The settings of patterns that the shell of `text` needs, before it takes over functions among
 // `names`; empty: there is no pattern.
 std::string patterns_for(const std::string& text, const SetUpText& set_up, const Names& names) {
@@ -226,8 +232,10 @@ std::vector<std::string> command_of(const Program& program,
   const std::string code = set_up.hands_on_code ? k_take_code : "";
   const std::string words =
       to_source(program.folder.empty() ? program.words : from_folder_before(program.words));
-  text += program.text.empty() ? same_for_all(words) + code + "exec " + words
-                               : failure_line(program.text, program.failures) + code + program.text;
+  text += program.text.empty()
+              ? same_for_all(words) + code + "exec " + words
+              : failure_line(program.text, program.failures, uses_functions(program, set_up)) +
+                    code + program.text;
   command = {"bash", "-c", text};
   if (program.takes_arguments || !uses_own_arguments(program.source())) return command;
   const auto& arguments = program.arguments ? *program.arguments : options.arguments;

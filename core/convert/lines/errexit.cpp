@@ -57,7 +57,7 @@ void Errexit::follow(const Item& item) {
   }
 }
 
-std::string failure_line(std::string_view text, const Failures& failures) {
+std::string failure_line(std::string_view text, const Failures& failures, bool calls_functions) {
   const shell::Statements statements = shell::parse(text).statements;
   const auto is_plain = [](const shell::Statement& one) {
     return one.pipelines.size() == 1 &&
@@ -67,7 +67,7 @@ std::string failure_line(std::string_view text, const Failures& failures) {
                          return command.kind == shell::Command::Kind::simple;
                        });
   };
-  const bool ends_anyway = statements.size() == 1 && is_plain(statements[0]);
+  const bool ends_anyway = !calls_functions && statements.size() == 1 && is_plain(statements[0]);
   const bool has_pipe = text.find('|') != std::string_view::npos;
   const std::string stop = failures.stop && !ends_anyway ? "e" : "";
   if (failures.count_in_pipe && has_pipe) return "set -" + stop + "o pipefail\n";

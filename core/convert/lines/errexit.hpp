@@ -36,7 +36,9 @@ class Errexit {
 
 // "set -e\n", "set -o pipefail\n" or both, for a shell that runs only `text`. Empty where they make
 // no difference.
-[[nodiscard]] std::string failure_line(std::string_view text, const Failures& failures);
+[[nodiscard]] std::string failure_line(std::string_view text,
+                                       const Failures& failures,
+                                       bool calls_functions);
 
 // The lines that make a shell treat failures as `wanted`, of those that `matter`. `now`: as it
 // does, which is updated.

@@ -68,6 +68,14 @@ TEST_CASE("a set-up treats failures in pipelines, functions and subshells as the
   CHECK(calls.job_has("set -e\n" + function + "prepare\n"));
   CHECK(of_one_node("set -e\n(./x; ./y)\nsrun ./a\n").job_has("set -e\n(./x; ./y)\n"));
   CHECK_FALSE(of_one_node(function + "prepare\nsrun ./a\n").job_has("set -"));
+  CHECK(of_one_node("set -e\nsource env.sh\nprepare\nsrun ./a\n").job_has("set -e\nsource env.sh"));
+  const Reduced nodes = of_nodes("set -e\n" + function + "prepare\nsrun ./a\n");
+  CHECK_FALSE(nodes.job_has("set -e"));
+  CHECK(nodes.says("prepare\n", "a failure within the function does not end it"));
+  const Reduced both = of_nodes("set -e\n" + function + "(./x; ./y)\nprepare\nsrun ./a\n");
+  CHECK(both.job_has("fi\nset +e\nprepare\n"));
+  CHECK(of_one_node("set -e\n" + function + "srun ./a\nprepare\n")
+            .job_has("eval \"$SCRIPT_STATE\"\nset -e\nprepare"));
 }
 
 TEST_CASE("a loop that prints and copies is not the program") {
