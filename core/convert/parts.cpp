@@ -256,6 +256,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   const Names functions = is_tear_down ? functions_in(parts) : Names();
   const Failures matter = failures_that_matter(parts, begin, end, is_tear_down, has_many_nodes);
   Failures set;
+  const Item* last = nullptr;
   SetUpText made;
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
@@ -274,6 +275,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
                           is_code_read && reads_pipe_codes(parts[i + 1].item)};
     const bool is_shared = i < shared && part.ended_at >= shared;
     const Turn turn{i, is_code_read, others_of(user, is_shared)};
+    last = &part.item;
     made.text += line_of(part, has_many_nodes, rendezvous, place, turn);
     if (is_tear_down) add_calls_of_files(part.item, functions, made.of_files);
     const SetNames& sets = part.item.sets;
@@ -285,7 +287,11 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     made.sets.changes_folder = made.sets.changes_folder || sets.changes_folder;
   }
   made.hands_on_code = !is_tear_down && end < parts.size() && takes_code_of_set_up(parts, end);
-  if (made.hands_on_code) made.text += "export SCRIPT_CODE=$?\n";
+  if (made.hands_on_code)
+    made.text += "export SCRIPT_CODE=$?\n";
+  else if (!is_tear_down && last != nullptr && leaves_code(*last) &&
+           !made.text.ends_with("|| true\n") && !made.text.ends_with("|| true\nfi\n"))
+    made.text += "true\n";
   made.text =
       with_turns(std::move(made.text), user == SetUpOf::first_role || user == SetUpOf::later_role);
   return made;

@@ -182,6 +182,16 @@ bool has_pipe(std::string_view text) {
   return false;
 }
 
+bool leaves_code(const Item& item) {
+  const auto& pipelines = item.statement->pipelines;
+  const auto& first = pipelines[0].commands;
+  const bool is_compound = std::any_of(first.begin(), first.end(), [](const auto& command) {
+    return command.kind != shell::Command::Kind::simple;
+  });
+  return !item.statement->background && !item.only_sets() &&
+         (pipelines.size() > 1 || pipelines[0].negated || is_compound);
+}
+
 std::string_view failure_of_line(const Item& item, bool stops, const LinePlace& place) {
   if (place.is_tear_down) return "";
   if (!stops && may_fail(item)) return place.is_code_read ? " && true" : " || true";

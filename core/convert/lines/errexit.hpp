@@ -54,6 +54,10 @@ struct LinePlace {
   bool are_pipe_codes_read = false;  // by the next line: PIPESTATUS, which `!` keeps
 };
 
+// True for [ -f a ] && exit 1: its exit code may tell of a failure that is none. That of a set-up's
+// last line is the set-up's.
+[[nodiscard]] bool leaves_code(const Item& item);
+
 // What a line ends with in a set-up, which a failure ends: " || true" where the script goes on.
 // `stops`: the script does not. A line that fails where it has run before may fail in every attempt
 // but the first, and always where it is repeated within one.

@@ -154,3 +154,15 @@ TEST_CASE("a ulimit that may fail is noted where the script goes on") {
   CHECK_FALSE(of_one_node("ulimit -c 0\nsrun ./a\n").says("ulimit", why));
   CHECK_FALSE(of_one_node("set -e\nulimit -n 65536\nsrun ./a\n").says("ulimit", why));
 }
+
+TEST_CASE("a condition that does not hold at the end of a set-up is no failure of it") {
+  for (const std::string line : {"[ -f a ] && exit 1\n",
+                                 "set -e\n[ -f a ] && cp a b\n",
+                                 "set -e\nif [ -n \"$A\" ]; then [ -f a ] && cp a b; fi\n"}) {
+    CAPTURE(line);
+    const std::string last = line.substr(line.starts_with("set -e") ? 7 : 0);
+    CHECK(of_one_node(line + "srun ./a\n").job_has(last + "true\n'''"));
+  }
+  CHECK(of_one_node("set -e\nmake b\nsrun ./a\n").job_has("make b\n'''"));
+  CHECK(of_one_node("[ -f a ] && cp a b\nsrun ./a\n").job_has("cp a b || true\n'''"));
+}
