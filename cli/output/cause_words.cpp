@@ -78,6 +78,11 @@ CauseWords words_of_cause(run::Cause cause, std::string_view detail) {
                 "each rank sees its own GPUs, numbered from 0: take LOCAL_RANK % "
                 "torch.cuda.device_count(), or start it with torchrun, whose processes see all "
                 "GPUs of the node (CUDA_VISIBLE_DEVICES in dtsubmit-environment(7))"};
+      if (run::misses_a_gpu(detail))
+        return {
+            "the program found no GPU",
+            "ask for GPUs, for example with --gpus-per-node, and see with `dtsubmit plan` which "
+            "of them each rank gets"};
       return {"the program failed", "fix the program"};
     case run::Cause::launcher_died:
       return {"the launcher ended before its ranks", k_agent_log};

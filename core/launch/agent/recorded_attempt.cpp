@@ -17,6 +17,7 @@
 #include "core/run/ledger/events.hpp"
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/explain.hpp"
+#include "core/run/summary/lost_gpu.hpp"
 #include "core/run/summary/summary.hpp"
 
 #include <fcntl.h>
@@ -26,7 +27,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace dts::launch {
 
@@ -190,9 +190,8 @@ Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
 
 // The latest step that the program reported, in a heartbeat or in its metrics.
 std::optional<std::int64_t> RecordedAttempt::newest_step(const AttemptRunner& runner) const {
-  const auto beaten = static_cast<std::int64_t>(
-      std::min<std::uint64_t>(runner.newest_step(), std::numeric_limits<std::int64_t>::max()));
-  std::int64_t newest = beaten > 0 ? beaten : -1;
+  const auto beaten = std::min<std::uint64_t>(runner.newest_step(), INT64_MAX);
+  std::int64_t newest = beaten > 0 ? static_cast<std::int64_t>(beaten) : -1;
   for (const run::AttemptSummary& told : run::summarise({}, run::read_metrics(run_)).attempts)
     if (told.number == number_) newest = std::max(newest, told.last_step);
   return newest >= 0 ? std::optional(newest) : std::nullopt;
@@ -216,6 +215,8 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
     outcome.cause = run::Cause::storage_error;
     outcome.detail += "; " + trouble;
   }
+  const bool works = newest_step(runner).value_or(0) > 0 || has_saved(job_, number_);
+  outcome = run::settle_unseen_gpu(std::move(outcome), run_, works);
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   // Only now: settle_completion() would take "saved" for "every rank exited 0", and the run for
   // done if it has reached its last step.

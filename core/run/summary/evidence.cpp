@@ -88,6 +88,8 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::user_exit, k_foreign_launcher},
       {Cause::user_exit, k_unseen_gpu},
       {Cause::user_exit, k_unseen_gpus},
+      {Cause::user_exit, k_no_gpu},
+      {Cause::user_exit, k_no_amd_gpu},
       {Cause::rendezvous, "*** An error occurred in MPI_Init"},
       {Cause::comm_timeout, "Watchdog caught collective operation timeout"},
       {Cause::comm_timeout, "NCCL communicator was aborted"},
@@ -253,6 +255,12 @@ std::optional<long long> read_abort(const std::vector<std::string>& last_lines) 
 bool may_be_an_abort(Cause cause) {
   return cause == Cause::rank_killed || cause == Cause::launcher_died || cause == Cause::stopped ||
          cause == Cause::signalled || cause == Cause::comm_timeout;
+}
+
+bool misses_a_gpu(std::string_view words) {
+  for (const std::string_view missed : {k_unseen_gpu, k_unseen_gpus, k_no_gpu, k_no_amd_gpu})
+    if (words.find(missed) != words.npos) return true;
+  return false;
 }
 
 bool may_be_explained(Cause cause) {

@@ -25,6 +25,10 @@ inline constexpr std::string_view k_foreign_launcher =
 inline constexpr std::string_view k_unseen_gpu = "invalid device ordinal";
 inline constexpr std::string_view k_unseen_gpus = "But your machine only has: [";
 
+// PyTorch's words for a rank that sees no GPU at all.
+inline constexpr std::string_view k_no_gpu = "No CUDA GPUs are available";
+inline constexpr std::string_view k_no_amd_gpu = "No HIP GPUs are available";
+
 // The cause shown by the last lines of a failed rank's log: out_of_memory, gpu_error, disk_full,
 // storage_error, corruption, damaged, user_exit (of the words above), rendezvous or comm_timeout.
 // Of several, the first in this order: a rank that ran out of memory also breaks its communicator.
@@ -50,6 +54,9 @@ struct Pattern {
 };
 
 [[nodiscard]] const std::vector<Pattern>& known_patterns();
+
+// True if `words` say that the program did not find a GPU.
+[[nodiscard]] bool misses_a_gpu(std::string_view words);
 
 // True if a program's output can make `cause` more precise.
 [[nodiscard]] bool may_be_explained(Cause cause);

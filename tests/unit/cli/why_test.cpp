@@ -256,6 +256,8 @@ TEST_CASE("every cause has words of its own") {
     const std::string_view more = words_of_cause(run::Cause::user_exit, unseen).advice;
     CHECK(more.find("LOCAL_RANK %") != more.npos);
   }
+  const std::string_view none = words_of_cause(run::Cause::user_exit, run::k_no_gpu).advice;
+  CHECK(none.find("--gpus-per-node") != none.npos);
 }
 
 TEST_CASE("a program's last lines reach the terminal short and without control characters") {

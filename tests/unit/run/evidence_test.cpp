@@ -151,6 +151,8 @@ const std::vector<Message> k_messages{
     {Cause::user_exit, "but OMPI was not built with SLURM's PMI support and therefore cannot"},
     {Cause::user_exit, "RuntimeError: CUDA error: invalid device ordinal"},
     {Cause::user_exit, " But your machine only has: [0]"},
+    {Cause::user_exit, "RuntimeError: No CUDA GPUs are available"},
+    {Cause::user_exit, "RuntimeError: No HIP GPUs are available"},
     {Cause::rendezvous, "[n1:00042] *** An error occurred in MPI_Init"},
     {Cause::comm_timeout, "[n1:00042] *** An error occurred in MPI_Sendrecv"},
     {Cause::comm_timeout, "MPI_ERR_PROC_FAILED: Process Failure"},
