@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/script_note.hpp"
 
+#include "cli/output/launchers_in_script.hpp"
 #include "core/base/files/trusted_file.hpp"
 #include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/lint/lint.hpp"
 #include "core/lint/script/runs.hpp"
-#include "core/plan/layout/check_own_launcher.hpp"
 #include "core/plan/program/inner_program.hpp"
-#include "core/plan/program/own_launcher.hpp"
 #include "core/plan/torch_variables.hpp"
 #include "core/shell/parse.hpp"
 
@@ -162,34 +161,13 @@ std::string literal_variable(const std::vector<std::string>& command) {
   return found == command.end() ? std::string() : *found;
 }
 
-// What is not certain is a marker, which no check takes for a value.
-std::vector<std::string> words_as_read(const lint::Run& run) {
-  std::vector<std::string> words;
-  for (const lint::ExpandedWord& word : run.words)
-    words.push_back(word.value.is_certain ? word.value.text : std::string(1, lint::k_unknown));
-  return words;
-}
-
 }  // namespace
 
 std::string launcher_note(const plan::Plan& plan) {
   std::string name;
   const std::string script = script_of(plan.command, name);
   if (script.empty() || name.find(" -") != std::string::npos || is_batch_script(script)) return {};
-  std::vector<std::string> notes;
-  const shell::Script tree = shell::parse(script);
-  const lint::Runs read = lint::runs_of(tree, script);
-  for (const lint::Run& run : read.runs) {
-    const plan::OwnLauncher launcher = plan::find_own_launcher(words_as_read(run));
-    // `[ $RANK = 0 ] && mpirun ...`; the launcher of a node's processes needs a place even there.
-    if (run.around.is_conditional && !plan::starts_processes_of_node(launcher)) continue;
-    for (const Diagnostic& problem : plan::problems_in_script(plan, launcher)) {
-      std::string note = fmt::format("note: {}: {}; {}", name, problem.message, problem.hint);
-      if (std::find(notes.begin(), notes.end(), note) == notes.end())
-        notes.push_back(std::move(note));
-    }
-  }
-  return join(notes, "\n");
+  return join(notes_on_launchers(plan, name, script), "\n");
 }
 
 bool keeps_a_shell(const std::string& script) {

@@ -189,10 +189,13 @@ Diagnostic started_by_each_rank(const OwnLauncher& launcher, std::uint64_t ranks
 // the nodes and the rendezvous from its variables, and only those of the static backend.
 void check_torchrun_in_script(const Plan& plan,
                               const OwnLauncher& launcher,
+                              bool may_know_place,
                               Diagnostics& problems) {
+  constexpr const char* k_learns = ": torchrun learns of them from the job";
   const bool has_variables = plan.workers_per_task > 0;
+  const bool needs_option = !has_variables && !may_know_place;
   const bool is_alone = option_of(launcher, "--standalone").has_value() ||
-                        option_of(launcher, "--nnodes").value_or(has_variables ? "" : "1") == "1";
+                        option_of(launcher, "--nnodes").value_or(needs_option ? "1" : "") == "1";
   const std::string add = has_variables ? "" : " and add --per-node";
   if (is_alone && !has_variables)
     problems.push_back(
@@ -200,12 +203,11 @@ void check_torchrun_in_script(const Plan& plan,
          fmt::format("{} would train on each of {} nodes without knowing about the others",
                      shown(launcher),
                      plan.nodes),
-         "omit its options for nodes and rendezvous" + add +
-             ", with which torchrun learns of them from the job"});
+         "omit its options for nodes and rendezvous" + add + k_learns});
   if (is_alone) return;
   const auto backend = option_of(launcher, "--rdzv-backend");
   check_place(launcher, problems);
-  if (problems.empty() && backend.value_or("static") != "static" &&
+  if (problems.empty() && !may_know_place && backend.value_or("static") != "static" &&
       !option_of(launcher, "--rdzv-endpoint"))
     problems.push_back({"command",
                         fmt::format("{} with --rdzv-backend {} and without --rdzv-endpoint would "
@@ -217,31 +219,34 @@ void check_torchrun_in_script(const Plan& plan,
     problem.hint = fmt::format("omit {}{}: torchrun learns of the rendezvous from the job",
                                backend ? "--rdzv-backend and --rdzv-endpoint" : "it",
                                add);
+  const std::size_t told = problems.size();
   check_node_rank(plan, launcher, problems);
   check_nodes(plan, launcher, problems);
+  for (std::size_t i = told; i < problems.size(); ++i)
+    problems[i].hint = "omit its options for nodes and rendezvous" + add + k_learns;
 }
 
 // Another launcher in such a script, which takes its place from options.
 void check_place_in_script(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   Plan as_visible = plan;
   as_visible.workers_per_task = std::max({1U, plan.workers_per_task, plan.gpus_per_node});
-  const std::string options = options_to_write(as_visible, launcher);
-  const bool is_lost = launcher.place_options.empty() && !knows_its_node(launcher);
-  if (!is_lost && options.empty()) return;
+  const bool is_lost = launcher.place_options.empty() && !knows_its_node(launcher) &&
+                       !option_of(launcher, "--address");  // ray start
+  if (!is_lost && !lacks_its_place(as_visible, launcher)) return;
   problems.push_back(
       {"command",
        fmt::format("{} would be started on each of {} nodes without knowing about the others",
                    shown(launcher),
                    plan.nodes),
-       is_lost
-           ? std::string(launcher.instead)
-           : fmt::format(
-                 "write: {}{}", options, plan.workers_per_task > 0 ? "" : ", and add --per-node")});
+       is_lost ? std::string(launcher.instead)
+               : fmt::format("write: {}{}",
+                             options_to_write(as_visible, launcher),
+                             plan.workers_per_task > 0 ? "" : ", and add --per-node")});
 }
 
 }  // namespace
 
-Diagnostics problems_in_script(const Plan& plan, const OwnLauncher& launcher) {
+Diagnostics problems_in_script(const Plan& plan, const OwnLauncher& launcher, bool may_know_place) {
   Diagnostics problems;
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
   if (launcher.kind == Kind::other && ranks > 1)
@@ -256,8 +261,8 @@ Diagnostics problems_in_script(const Plan& plan, const OwnLauncher& launcher) {
                                       plan.ntasks_per_node),
                           "--per-node runs the script once on each node"});
   } else if (plan.nodes > 1 && launcher.kind == Kind::torchrun) {
-    check_torchrun_in_script(plan, launcher, problems);
-  } else if (plan.nodes > 1) {
+    check_torchrun_in_script(plan, launcher, may_know_place, problems);
+  } else if (plan.nodes > 1 && !may_know_place) {
     check_place_in_script(plan, launcher, problems);
   }
   return problems;

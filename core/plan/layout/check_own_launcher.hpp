@@ -13,7 +13,10 @@ namespace dts::plan {
 void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems);
 
 // The problems of a launcher in a script that the job runs in each rank. Whether the script gets
-// there is not known, and nothing can be inserted into it.
-[[nodiscard]] Diagnostics problems_in_script(const Plan& plan, const OwnLauncher& launcher);
+// there is not known, and nothing can be inserted into it. `may_know_place`: the launcher may get
+// its place from options or variables that the script does not show.
+[[nodiscard]] Diagnostics problems_in_script(const Plan& plan,
+                                             const OwnLauncher& launcher,
+                                             bool may_know_place);
 
 }  // namespace dts::plan

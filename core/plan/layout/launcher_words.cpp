@@ -65,6 +65,14 @@ std::vector<PlaceOption> place_options_for(const Plan& plan, const OwnLauncher& 
   return needed;
 }
 
+bool lacks_its_place(const Plan& plan, const OwnLauncher& launcher) {
+  const auto missing = place_options_for(plan, launcher);
+  return std::any_of(missing.begin(), missing.end(), [](const PlaceOption& option) {
+    return option.what == Fact::nodes || option.what == Fact::node_rank ||
+           option.what == Fact::address;
+  });
+}
+
 std::string options_to_write(const Plan& plan, const OwnLauncher& launcher) {
   return join(words_for(plan, launcher, {"$NODE_RANK", "$MASTER_ADDR", "$MASTER_PORT"}), " ");
 }

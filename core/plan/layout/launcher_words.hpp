@@ -16,6 +16,9 @@ namespace dts::plan {
 [[nodiscard]] std::vector<PlaceOption> place_options_for(const Plan& plan,
                                                          const OwnLauncher& launcher);
 
+// True if these include the number of nodes, the node's rank or the address of the first.
+[[nodiscard]] bool lacks_its_place(const Plan& plan, const OwnLauncher& launcher);
+
 // "--num_machines=2 --machine_rank=$NODE_RANK": what the user must write if nothing can be
 // inserted.
 [[nodiscard]] std::string options_to_write(const Plan& plan, const OwnLauncher& launcher);

@@ -152,6 +152,12 @@ bool starts_processes_of_node(const OwnLauncher& launcher) {
   return launcher.kind == Kind::torchrun || launcher.kind == Kind::node;
 }
 
+std::size_t program_at(const OwnLauncher& launcher) {
+  std::size_t i = launcher.arguments;
+  while (i < launcher.words.size() && !is_program(launcher.words, launcher.arguments, i)) ++i;
+  return i;
+}
+
 std::optional<std::string> option_of(const OwnLauncher& launcher, std::string_view names) {
   const std::vector<std::string>& words = launcher.words;
   const auto known = split(names, ' ');
@@ -160,8 +166,8 @@ std::optional<std::string> option_of(const OwnLauncher& launcher, std::string_vi
       return option_name(name) == option_name(word);
     });
   };
-  const std::size_t first = launcher.arguments;
-  for (std::size_t i = first; i < words.size() && !is_program(words, first, i); ++i) {
+  const std::size_t end = program_at(launcher);
+  for (std::size_t i = launcher.arguments; i < end; ++i) {
     if (names.empty() || words[i].empty() || !is_named_so(words[i])) continue;
     if (const std::size_t equals = words[i].find('='); equals != std::string::npos)
       return words[i].substr(equals + 1);

@@ -60,9 +60,13 @@ struct OwnLauncher {
 // True for a launcher that is started once on each node and starts the processes of its node.
 [[nodiscard]] bool starts_processes_of_node(const OwnLauncher& launcher);
 
+// The index in the launcher's words of the program that it starts, as far as these show it: a
+// Python file, or what follows -m, --module or --no-python. The number of words if there is none.
+[[nodiscard]] std::size_t program_at(const OwnLauncher& launcher);
+
 // The value that the launcher's own options give one of `names` ("--nproc -n"; - and _ are
-// equivalent), empty for a flag. nullopt: none of them is among the words before the launched
-// program, which is a Python file, or follows -m, --module or --no-python.
+// equivalent), empty for a flag. nullopt: none of them is among the words before
+// program_at().
 [[nodiscard]] std::optional<std::string> option_of(const OwnLauncher& launcher,
                                                    std::string_view names);
 
