@@ -50,11 +50,11 @@ VariableNames place_names(const lint::Runs& read, std::string_view text) {
   return names;
 }
 
-// `if [ $SLURM_NNODES = 1 ]; then torchrun ...`: the script knows where it runs the launcher.
-bool is_chosen_by_place(const lint::Run& run,
-                        const lint::Runs& read,
-                        std::string_view text,
-                        const VariableNames& names) {
+// `if [ $SLURM_NNODES = 1 ]; then torchrun ...`
+bool is_conditional_on_place(const lint::Run& run,
+                             const lint::Runs& read,
+                             std::string_view text,
+                             const VariableNames& names) {
   if (!run.around.is_conditional) return false;
   std::size_t begin = 0;  // of the statement
   for (const lint::Run& other : read.runs)
@@ -64,6 +64,19 @@ bool is_chosen_by_place(const lint::Run& run,
     if (!one.around.is_conditional && one.span.end <= run.span.begin)
       begin = std::max(begin, one.span.end);
   return names_place(text_at(text, begin, run.span.begin), names);
+}
+
+// True if the script knows where it runs the launcher, also by `[ $SLURM_LOCALID = 0 ] || exit 0`
+// before it.
+bool is_chosen_by_place(const lint::Run& run,
+                        const lint::Runs& read,
+                        std::string_view text,
+                        const VariableNames& names) {
+  constexpr std::string_view k_ends[] = {"exit", "exec", "return"};
+  return std::any_of(read.runs.begin(), read.runs.end(), [&](const lint::Run& other) {
+    const bool is_before = other.span.end <= run.span.begin && is_one_of(k_ends, other.name());
+    return (&other == &run || is_before) && is_conditional_on_place(other, read, text, names);
+  });
 }
 
 // What is not certain is a marker, which no check takes for a value. The text of a command whose

@@ -189,6 +189,7 @@ TEST_CASE("a launcher in a script is compared with the layout in which the scrip
                0,
                "omit its options for nodes and rendezvous and add --per-node"},
            Row{"ray start --head", 1, 0, "two roles"},
+           Row{"[ -f data ] || exit 1\ntorchrun t.py", 1, 0, k_alone},
        }) {
     CAPTURE(row.line);
     CHECK(note_on(row).find(row.note) != std::string::npos);
@@ -210,6 +211,7 @@ TEST_CASE("a launcher in a script is compared with the layout in which the scrip
                1,
                0,
                ""},
+           Row{"[ $SLURM_LOCALID = 0 ] || exit 0\ntorchrun --nproc_per_node 2 t.py", 2, 0, ""},
            Row{"case $SLURM_NNODES in 1) torchrun --standalone t.py;; esac", 1, 0, ""},
            Row{"if [ $NODE_RANK = 0 ]; then ray start --head\n"
                "else ray start --address $MASTER_ADDR:6379; fi",
