@@ -16,6 +16,8 @@ namespace {
 constexpr const char* k_pipe_of_first_node =
     "only the first node runs the line or the one before it, whose PIPESTATUS it reads: read $? "
     "with `set -o pipefail` instead";
+constexpr const char* k_both_codes =
+    "reads $? and PIPESTATUS of the line before it: read PIPESTATUS alone, which has both";
 
 // The first line of the function of that definition; null: it has another form.
 const shell::Statement* first_line(const Item& definition) {
@@ -147,6 +149,17 @@ bool runs_on_each(const Item& item) {
   return where == RunsOn::each || where == RunsOn::each_unlike;
 }
 
+// `!`, by which PIPESTATUS outlives the ERR trap, replaces $?.
+void lose_both_codes(std::vector<Part>& parts, std::size_t last) {
+  for (std::size_t i = 1; i < std::min(last, parts.size()); ++i) {
+    Part& part = parts[i];
+    if (part.role == Role::around && part.verdict.kind == Verdict::Kind::kept &&
+        !parts[i - 1].failures.stop && begins_with(*part.item.statement, {"?"}) &&
+        reads_pipe_codes(part.item))
+      part.verdict = {Verdict::Kind::lost, k_both_codes};
+  }
+}
+
 // Only $? passes from and to what the first node alone runs.
 void lose_pipe_codes_of_first_node(std::vector<Part>& parts, std::size_t last) {
   for (std::size_t i = 1; i < std::min(last, parts.size()); ++i) {
@@ -223,6 +236,10 @@ bool reads_pipe_codes(const Item& item) {
   return begins_with(*item.statement, {"PIPESTATUS"});
 }
 
+bool begins_with_code(const Item& item) {
+  return begins_with(*item.statement, {"?", "PIPESTATUS"});
+}
+
 bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place) {
   return is_set_up(parts, place) && parts[place].role == Role::program &&
          begins_with(*parts[place].item.statement, {"?"});
@@ -237,6 +254,7 @@ void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Prog
 
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes) {
   lose_codes_of_programs(parts);
+  lose_both_codes(parts, last);
   if (has_many_nodes) lose_pipe_codes_of_first_node(parts, last);
 }
 

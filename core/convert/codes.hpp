@@ -15,7 +15,8 @@ void keep_what_is_checked(std::vector<Part>& parts, std::size_t last);
 
 // After a program, such a line is unnecessary if it only ends the script, and lost otherwise. In
 // jobs of many nodes, a line before the last program, whose place is `last`, is lost if it reads
-// the PIPESTATUS of the line before it and one of the two is run by the first node only.
+// the PIPESTATUS of the line before it and one of the two is run by the first node only. One that
+// reads $? as well is lost in any job.
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes);
 
 // The note on a line that becomes --ulimit, where the script goes on if it fails.
@@ -44,6 +45,9 @@ inline constexpr const char* k_failure_within = "a failure within the function d
 
 // True if it begins with PIPESTATUS of the line before it.
 [[nodiscard]] bool reads_pipe_codes(const Item& item);
+
+// True if it begins with an exit code of the line before it, which nothing may come between.
+[[nodiscard]] bool begins_with_code(const Item& item);
 
 // Reports PIPESTATUS as lost where the program in `parts[place]` reads that of the line before it.
 void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Program& program);

@@ -266,7 +266,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     made.reads_settings = made.reads_settings || reads_settings(part.item);
     Failures wanted = part.failures;
     if (has_many_nodes && calls_functions(part.item)) wanted.stop = false;
-    made.text += change_of(set, wanted, matter);
+    if (!begins_with_code(part.item)) made.text += change_of(set, wanted, matter);
     const bool is_code_read = hands_on_code(parts, i);
     const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;
     const LinePlace place{is_tear_down,

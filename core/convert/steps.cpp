@@ -151,9 +151,16 @@ void keep_job_name(const lint::Subject& subject, const Options& options, Draft& 
         return used_names(subject.text.substr(span.begin, span.end - span.begin))
                    .count("SLURM_JOB_NAME") > 0;
       });
+  const auto& directives = subject.header.directives;
+  const bool is_in_log =
+      std::any_of(directives.begin(), directives.end(), [](const lint::Directive& one) {
+        return (one.name == "output" || one.name == "error") &&
+               one.value.find("%x") != std::string::npos;
+      });
   const bool is_input = options.path.empty() || options.path == "-";
   const std::string name = is_input ? "sbatch" : lint::base_name(options.path);
-  if (is_used && subject.directive("job-name") == nullptr && !problem_of("job-name", {name}))
+  if ((is_used || is_in_log) && subject.directive("job-name") == nullptr &&
+      !problem_of("job-name", {name}))
     draft.settings["job-name"] = {{name}, k_no_row};
 }
 

@@ -27,7 +27,8 @@ void hand_to_container(const Program& program,
                        const Draft& draft,
                        Step& step);
 
-// The name that sbatch gives the job, its file's, where the script uses it and asks for no other.
+// The name that sbatch gives the job, its file's, where the script or its --output=%x uses it and
+// asks for no other.
 void keep_job_name(const lint::Subject& subject, const Options& options, Draft& draft);
 
 // A name that is unique in `draft`.

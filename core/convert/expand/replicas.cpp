@@ -23,6 +23,18 @@ using shell::Word;
 // Of the whole job, or of certain nodes: they do not add up with the number of components.
 constexpr std::string_view k_not_of_a_node[] = {
     "gpus", "nodelist", "licenses", "array", "bb", "bbf", "switches"};
+constexpr std::string_view k_of_one_node[] = {"nodes", "ntasks", "ntasks-per-node"};
+constexpr std::string_view k_of_a_step[] = {
+    "nodes", "ntasks", "ntasks-per-node", "nodelist", "exclude", "relative", "gpus", "het-group"};
+// The script's shell and each program have those of one component.
+constexpr std::string_view k_counts[] = {"SLURM_NNODES",
+                                         "SLURM_JOB_NUM_NODES",
+                                         "SLURM_STEP_NUM_NODES",
+                                         "SLURM_NTASKS",
+                                         "SLURM_NPROCS",
+                                         "SLURM_STEP_NUM_TASKS",
+                                         "SLURM_TASKS_PER_NODE",
+                                         "SLURM_JOB_CPUS_PER_NODE"};
 
 std::string_view bytes_of(std::string_view text, const Span& span) {
   return text.substr(span.begin, span.end - span.begin);
@@ -35,7 +47,7 @@ std::optional<std::vector<std::string>> requests_of(const lint::Header& header,
   for (const lint::Directive& one : header.directives) {
     if (one.component != component || one.name == "job-name") continue;
     if (is_one_of(k_not_of_a_node, one.name)) return std::nullopt;
-    if ((one.name == "nodes" || one.name == "ntasks") && one.value != "1") return std::nullopt;
+    if (is_one_of(k_of_one_node, one.name) && one.value != "1") return std::nullopt;
     requests.push_back(one.name + "=" + one.value);
   }
   return requests;
@@ -59,6 +71,24 @@ const Command* only_srun(const shell::Statements& statements) {
     ++count;
   });
   return count == 1 ? found : nullptr;
+}
+
+// It starts as many tasks as there are components, and nothing else is started on the first.
+bool has_a_task_in_each(const lint::Subject& subject) {
+  const lint::Run* step = nullptr;
+  for (const lint::Run& run : subject.runs.runs) {
+    if (run.around.inner > 0 || !lint::is_launch(run)) continue;
+    if (step != nullptr || run.launch.launcher != lint::Launcher::srun) return false;
+    step = &run;
+  }
+  const Names used = used_names(subject.text);
+  return step != nullptr && !step->launch.has_unknown_options &&
+         std::none_of(std::begin(k_of_a_step),
+                      std::end(k_of_a_step),
+                      [step](std::string_view name) { return step->launch.option(name); }) &&
+         std::none_of(std::begin(k_counts), std::end(k_counts), [&used](std::string_view name) {
+           return used.count(std::string(name)) > 0;
+         });
 }
 
 // The words of each component's program, with the options of its step: srun A : B : C.
@@ -153,7 +183,7 @@ Expanded with_replicas_as_nodes(const lint::Subject& subject) {
   const lint::Header header = lint::read_header(text);
   if (header.components < 2 || !are_alike(header)) return unchanged(text);
   const Command* srun = only_srun(subject.script.statements);
-  if (srun == nullptr) return unchanged(text);
+  if (srun == nullptr || !has_a_task_in_each(subject)) return unchanged(text);
   const auto groups = groups_of(*srun);
   const auto program = words_of_group(text, groups[0]);
   const bool is_same = std::all_of(groups.begin(), groups.end(), [&](const auto& group) {

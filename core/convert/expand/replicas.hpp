@@ -9,7 +9,8 @@
 namespace dts::convert {
 
 // The text with --nodes in place of the further components, and with the program once: if each
-// component requests the same, and the script's only srun starts the same program in each.
+// component requests the same, a node with one task, the script's only launch is a srun that starts
+// the same program once in each, and nothing reads how many nodes or tasks a component has.
 [[nodiscard]] Expanded with_replicas_as_nodes(const lint::Subject& subject);
 
 // True if the text uses a variable that only the components of a heterogeneous job have.

@@ -133,7 +133,7 @@ bool may_fail_at_end(const shell::Pipeline& last) {
 
 // What the ERR trap of a set-up would take for the end.
 bool may_fail(const Item& item) {
-  if (item.statement->background) return false;
+  if (item.statement->background || item.statement->pipelines.back().negated) return false;
   if (item.statement->pipelines.size() > 1)
     return may_fail_at_end(item.statement->pipelines.back());
   if (calculates(*item.statement)) return true;

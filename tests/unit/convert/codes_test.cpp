@@ -166,3 +166,22 @@ TEST_CASE("a condition that does not hold at the end of a set-up is no failure o
   CHECK(of_one_node("set -e\nmake b\nsrun ./a\n").job_has("make b\n'''"));
   CHECK(of_one_node("[ -f a ] && cp a b\nsrun ./a\n").job_has("cp a b || true\n'''"));
 }
+
+TEST_CASE(
+    "a line that reads $? and PIPESTATUS at once is lost, and one that is negated gets no !") {
+  const std::string both = "if [ $? -ne 0 -o ${PIPESTATUS[0]} -ne 0 ]; then exit 1; fi\n";
+  CHECK(of_one_node("make | tee log\n" + both + "srun ./a\n").became(both) == Became::lost);
+  CHECK(of_one_node("set -e\nmake | tee log\n" + both + "srun ./a\n").became(both) ==
+        Became::set_up);
+  CHECK(of_one_node("! grep a b | sort\nA=${PIPESTATUS[0]}\nsrun ./a $A\n")
+            .job_has("\n! grep a b | sort\nA="));
+}
+
+TEST_CASE("a change of set -e does not come between an exit code and the line that reads it") {
+  const Reduced made = of_nodes(
+      "set -e\ncheck() { [ -f a ]; }\n(cd q; make)\ncheck && cp a b\n"
+      "if [ $? -ne 0 ]; then cp c b; fi\ncp d e\nsrun ./a\n");
+  CHECK(made.job_has("set +e\nif on_first_node; then\ncheck && cp a b\n"));
+  CHECK(made.job_has("&& true\nfi\nSCRIPT_CODE=$?\n"));
+  CHECK(made.job_has("fi\nset -e\nif on_first_node; then\ncp d e\n"));
+}

@@ -60,3 +60,20 @@ TEST_CASE("components that differ, or are told apart, are no nodes") {
     CHECK_FALSE(Reduced(text).made.is_lossless());
   }
 }
+
+TEST_CASE("components with other numbers of tasks, or that read them, are no nodes") {
+  const std::string head = k_first_of_two + k_second_of_two;
+  const std::string four = "#SBATCH --ntasks-per-node=4\n";
+  for (const std::string& text : {
+           head + step_of_two("-n 1 ./a.out", "-n 1 ./a.out"),
+           head + step_of_two("--ntasks=4 ./a.out", "--ntasks=4 ./a.out"),
+           head + step_of_two("$OPTIONS ./a.out", "$OPTIONS ./a.out"),
+           head + step_of_two("./a.out $SLURM_NNODES", "./a.out $SLURM_NNODES"),
+           head + "mpirun -np 2 ./b.out\n" + step_of_two("./a.out", "./a.out"),
+           head + "torchrun --nproc_per_node 2 train.py\n" + step_of_two("./a.out", "./a.out"),
+           four + "#SBATCH hetjob\n" + four + step_of_two("./a.out", "./a.out"),
+       }) {
+    CAPTURE(text);
+    CHECK_FALSE(Reduced(text).made.is_lossless());
+  }
+}

@@ -298,6 +298,7 @@ TEST_CASE("variables that a launcher sets within a condition are set for its pro
 TEST_CASE("a job whose script uses its name is named as by sbatch") {
   const std::string uses = "mkdir -p out/$SLURM_JOB_NAME\nsrun ./a\n";
   CHECK(of_one_node(uses).job_has("job_name = \"job.sh\""));
+  CHECK(of_one_node("#SBATCH -o %x.out\nsrun ./a\n").job_has("job_name = \"job.sh\""));
   CHECK_FALSE(of_one_node("srun ./a\n").job_has("job_name"));
   const Reduced named("#!/bin/bash\n#SBATCH --job-name=b\n" + uses);
   CHECK(named.job_has("job_name = \"b\""));
