@@ -225,6 +225,17 @@ Failures failures_that_matter(const std::vector<Part>& parts,
   return matter;
 }
 
+Failures failures_of_line(const Part& part, bool has_many_nodes) {
+  Failures wanted = part.failures;
+  if (has_many_nodes && calls_functions(part.item)) wanted.stop = false;
+  return wanted;
+}
+
+std::string_view end_without_code(const Item& last, std::string_view text) {
+  const bool is_ignored = text.ends_with("|| true\n") || text.ends_with("|| true\nfi\n");
+  return leaves_code(last) && !is_ignored ? "true\n" : "";
+}
+
 bool hands_on_code(const std::vector<Part>& parts, std::size_t place) {
   if (place + 1 >= parts.size()) return false;
   const Part& next = parts[place + 1];

@@ -36,6 +36,13 @@ inline constexpr const char* k_failure_within = "a failure within the function d
                                             bool is_tear_down,
                                             bool has_many_nodes);
 
+// Those that the set-up's shell has to treat as the script does in that line.
+[[nodiscard]] Failures failures_of_line(const Part& part, bool has_many_nodes);
+
+// What a set-up ends with, whose last line is `last` and whose text so far is `text`: that line's
+// code is no failure of the set-up where the script goes on.
+[[nodiscard]] std::string_view end_without_code(const Item& last, std::string_view text);
+
 // True if the next line, which stays, reads the exit code of `parts[place]`.
 [[nodiscard]] bool hands_on_code(const std::vector<Part>& parts, std::size_t place);
 

@@ -263,10 +263,9 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
     if (part.ended_at < end || (i < own && is_run_once(part.item))) continue;
     if (first_word_of(part.item) == "shopt") made.patterns += part.item.source + "\n";
-    made.reads_settings = made.reads_settings || reads_settings(part.item);
-    Failures wanted = part.failures;
-    if (has_many_nodes && calls_functions(part.item)) wanted.stop = false;
-    if (!begins_with_code(part.item)) made.text += change_of(set, wanted, matter);
+    made.reads_settings |= reads_settings(part.item);
+    if (!begins_with_code(part.item))
+      made.text += change_of(set, failures_of_line(part, has_many_nodes), matter);
     const bool is_code_read = hands_on_code(parts, i);
     const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;
     const LinePlace place{is_tear_down,
@@ -284,14 +283,13 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     made.sets.functions.insert(sets.functions.begin(), sets.functions.end());
     made.sets.exported.insert(sets.exported.begin(), sets.exported.end());
     made.sets.inherited.insert(sets.inherited.begin(), sets.inherited.end());
-    made.sets.changes_folder = made.sets.changes_folder || sets.changes_folder;
+    made.sets.changes_folder |= sets.changes_folder;
   }
   made.hands_on_code = !is_tear_down && end < parts.size() && takes_code_of_set_up(parts, end);
   if (made.hands_on_code)
     made.text += "export SCRIPT_CODE=$?\n";
-  else if (!is_tear_down && last != nullptr && leaves_code(*last) &&
-           !made.text.ends_with("|| true\n") && !made.text.ends_with("|| true\nfi\n"))
-    made.text += "true\n";
+  else if (!is_tear_down && last != nullptr)
+    made.text += end_without_code(*last, made.text);
   made.text =
       with_turns(std::move(made.text), user == SetUpOf::first_role || user == SetUpOf::later_role);
   return made;
