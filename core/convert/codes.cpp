@@ -149,12 +149,17 @@ bool runs_on_each(const Item& item) {
   return where == RunsOn::each || where == RunsOn::each_unlike;
 }
 
+bool may_stay(const Part& part) {
+  const Verdict::Kind kind = part.verdict.kind;
+  return part.role == Role::around &&
+         (kind == Verdict::Kind::kept || kind == Verdict::Kind::if_needed);
+}
+
 // `!`, by which PIPESTATUS outlives the ERR trap, replaces $?.
 void lose_both_codes(std::vector<Part>& parts, std::size_t last) {
   for (std::size_t i = 1; i < std::min(last, parts.size()); ++i) {
     Part& part = parts[i];
-    if (part.role == Role::around && part.verdict.kind == Verdict::Kind::kept &&
-        !parts[i - 1].failures.stop && begins_with(*part.item.statement, {"?"}) &&
+    if (may_stay(part) && !parts[i - 1].failures.stop && begins_with(*part.item.statement, {"?"}) &&
         reads_pipe_codes(part.item))
       part.verdict = {Verdict::Kind::lost, k_both_codes};
   }
@@ -165,9 +170,7 @@ void lose_pipe_codes_of_first_node(std::vector<Part>& parts, std::size_t last) {
   for (std::size_t i = 1; i < std::min(last, parts.size()); ++i) {
     Part& part = parts[i];
     const bool are_on_each = runs_on_each(parts[i - 1].item) && runs_on_each(part.item);
-    const bool may_stay =
-        part.verdict.kind == Verdict::Kind::kept || part.verdict.kind == Verdict::Kind::if_needed;
-    if (part.role == Role::around && may_stay && !are_on_each && reads_pipe_codes(part.item))
+    if (may_stay(part) && !are_on_each && reads_pipe_codes(part.item))
       part.verdict = {Verdict::Kind::lost, k_pipe_of_first_node};
   }
 }

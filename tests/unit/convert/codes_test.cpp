@@ -170,6 +170,8 @@ TEST_CASE("a condition that does not hold at the end of a set-up is no failure o
 TEST_CASE(
     "a line that reads $? and PIPESTATUS at once is lost, and one that is negated gets no !") {
   const std::string both = "if [ $? -ne 0 -o ${PIPESTATUS[0]} -ne 0 ]; then exit 1; fi\n";
+  const std::string list = "RC=($? ${PIPESTATUS[@]})\n[ ${RC[0]} -eq 0 ] || touch failed\n";
+  CHECK(of_one_node("make | tee log\n" + list + "srun ./a\n").says("RC=", "PIPESTATUS alone"));
   CHECK(of_one_node("make | tee log\n" + both + "srun ./a\n").became(both) == Became::lost);
   CHECK(of_one_node("set -e\nmake | tee log\n" + both + "srun ./a\n").became(both) ==
         Became::set_up);
