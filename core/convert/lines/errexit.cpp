@@ -68,9 +68,8 @@ std::string failure_line(std::string_view text, const Failures& failures, bool c
                        });
   };
   const bool ends_anyway = !calls_functions && statements.size() == 1 && is_plain(statements[0]);
-  const bool has_pipe = text.find('|') != std::string_view::npos;
   const std::string stop = failures.stop && !ends_anyway ? "e" : "";
-  if (failures.count_in_pipe && has_pipe) return "set -" + stop + "o pipefail\n";
+  if (failures.count_in_pipe && has_pipe(text)) return "set -" + stop + "o pipefail\n";
   return stop.empty() ? "" : "set -e\n";
 }
 
