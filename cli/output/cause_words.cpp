@@ -37,6 +37,9 @@ CauseWords words_of_cause(run::Cause cause, std::string_view detail) {
               "make it use less, or submit it again with a larger --mem or more nodes"};
     case run::Cause::gpu_error:
       return {"a GPU failed under it", "report the node to the administrators"};
+    case run::Cause::gpu_unseen:
+      return {"the program asked for a GPU that its rank did not see",
+              "--gpu-view node shows each rank all GPUs of its node from the first attempt on"};
     case run::Cause::storage_error:
       return {"a file system failed under it",
               "report the file system that its last lines name; if only one node has lost it, "
@@ -72,12 +75,11 @@ CauseWords words_of_cause(run::Cause cause, std::string_view detail) {
       if (detail.find(run::k_foreign_launcher) != detail.npos)
         return {"its Open MPI cannot work with the launcher",
                 "submit it again with --launcher mpirun, Open MPI's own"};
-      if (detail.find(run::k_unseen_gpu) != detail.npos ||
-          detail.find(run::k_unseen_gpus) != detail.npos)
+      if (run::asks_for_unseen_gpu(detail))
         return {"the program asked for a GPU that its rank does not see",
                 "each rank sees its own GPUs, numbered from 0: take LOCAL_RANK % "
-                "torch.cuda.device_count(), or start it with torchrun, whose processes see all "
-                "GPUs of the node (CUDA_VISIBLE_DEVICES in dtsubmit-environment(7))"};
+                "torch.cuda.device_count(), or submit it again with --gpu-view node, which shows "
+                "all GPUs of the node (CUDA_VISIBLE_DEVICES in dtsubmit-environment(7))"};
       if (run::misses_a_gpu(detail))
         return {
             "the program found no GPU",

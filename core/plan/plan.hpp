@@ -59,6 +59,8 @@ struct Plan {
   std::vector<std::string> ssh;
   std::vector<std::string> frameworks = spec::all_frameworks();  // whose variables ranks get
   std::string bind_threads = "none";                             // none, auto, gnu, intel
+  std::string gpu_view = "auto";  // whose GPUs a rank's program sees: auto (resolved inside the
+                                  // job), rank, node
   spec::Bind bind;
   unsigned smt = 0;             // hardware threads of each core that ranks get; 0: all
   unsigned cores_per_rank = 0;  // 0: as many as there are
@@ -190,8 +192,9 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 // order they are set; dtsubmit-environment(7) gives the source of each. DTSUBMIT_* is not included:
 // those variables name files and belong to launch. A list of all workers or hosts that would be too
 // long is omitted. Precondition: `placements` in rank order, `rendezvous` complete. Of `plan`, only
-// its frameworks are read; with workers_per_task also torchrun's own PET_* and each worker's share
-// of threads; threads_on_cores() if bind_threads names a runtime (with auto, the rank decides).
+// its frameworks are read; gpu_view, where auto is rank; with workers_per_task also torchrun's own
+// PET_* and each worker's share of threads; threads_on_cores() if bind_threads names a runtime
+// (with auto, the rank decides).
 [[nodiscard]] std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
                                                          const Rendezvous& rendezvous,
                                                          const Plan& plan);

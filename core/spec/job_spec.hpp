@@ -82,6 +82,7 @@ struct JobSpec {
   unsigned smt = 0;                   // hardware threads per core that ranks get; 0: all
   unsigned cores_per_rank = 0;        // 0: as many as there are
   std::string bind_threads = "none";  // OpenMP runtime whose threads are bound: auto, gnu, intel
+  std::string gpu_view = "auto";      // whose GPUs a rank's program sees: auto, rank, node
   bool strict_binding = false;        // fail if a rank is not bound as planned
   std::string checkpoints;            // glob(7) of the program's own; empty: the run directory's
   std::string resume;                 // arguments with which it continues, see resume_arguments()

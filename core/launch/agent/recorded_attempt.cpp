@@ -216,7 +216,7 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
     outcome.detail += "; " + trouble;
   }
   const bool works = newest_step(runner).value_or(0) > 0 || has_saved(job_, number_);
-  outcome = run::settle_unseen_gpu(std::move(outcome), run_, works);
+  outcome = run::settle_unseen_gpu(std::move(outcome), run_, works, may_show_more_gpus(job_));
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   // Only now: settle_completion() would take "saved" for "every rank exited 0", and the run for
   // done if it has reached its last step.

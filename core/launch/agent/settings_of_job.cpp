@@ -10,7 +10,9 @@
 #include "core/launch/agent/part_variables.hpp"
 #include "core/launch/job/allocation.hpp"
 #include "core/launch/job/node_scripts.hpp"
+#include "core/launch/program/gpu_view.hpp"
 #include "core/plan/program/resume.hpp"
+#include "core/run/summary/lost_gpu.hpp"
 
 #include <string>
 #include <utility>
@@ -69,6 +71,23 @@ void resume(const Assignment& job, AttemptSettings& settings) {
   log("the program continues from {}: {}", from, join(words, " "));
 }
 
+bool has_missed_gpus(const run::RunDirectory& run) {
+  const auto events = run::read_ledger(run.ledger());
+  return events && run::has_missed_gpus(*events);
+}
+
+// Resolves "auto".
+void choose_gpu_view(const Assignment& job, plan::Plan& plan) {
+  if (plan.gpu_view != "auto") return;
+  const std::string script = script_that_numbers_gpus(plan);
+  const bool shows_node = !script.empty() || (may_number_gpus(plan) && has_missed_gpus(job.run));
+  plan.gpu_view = shows_node ? "node" : "rank";
+  if (shows_node)
+    log("each rank sees the GPUs of its node, its own as number LOCAL_RANK, by which {} takes it "
+        "(--gpu-view)",
+        script.empty() ? "the program" : script);
+}
+
 }  // namespace
 
 std::string newest_checkpoint(const Assignment& job) {
@@ -86,10 +105,16 @@ bool has_saved_after(const Assignment& job, std::filesystem::file_time_type time
   return !own.has_incomplete && (!own.newest.empty() || run::has_saved_after(job.run, time));
 }
 
+bool may_show_more_gpus(const Assignment& job) {
+  return job.plan.gpu_view == "auto" && may_number_gpus(job.plan) &&
+         script_that_numbers_gpus(job.plan).empty() && !has_missed_gpus(job.run);
+}
+
 AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
   AttemptSettings settings;
   settings.spec = job.spec;
   settings.plan = job.plan;
+  choose_gpu_view(job, settings.plan);
   settings.run = job.run;
   settings.number = number;
   settings.token = random_hex(16);

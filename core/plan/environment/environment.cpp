@@ -35,6 +35,22 @@ std::string json_list(const std::vector<std::string>& words) {
   return json_line(nlohmann::json(words));
 }
 
+using GpusOfNodes = std::map<unsigned, std::vector<std::string>>;  // by node rank
+
+// In the order of local ranks; one that several share is listed once.
+GpusOfNodes gpus_of_nodes(const std::vector<Placement>& placements) {
+  std::map<unsigned, std::map<unsigned, const Placement*>> nodes;
+  for (const Placement& one : placements) nodes[one.node_rank][one.local_rank] = &one;
+  GpusOfNodes all;
+  for (const auto& [node, ranks] : nodes) {
+    std::vector<std::string>& gpus = all[node];
+    for (const auto& [local, rank] : ranks)
+      for (const std::string& gpu : rank->gpus)
+        if (!is_one_of(gpus, gpu)) gpus.push_back(gpu);
+  }
+  return all;
+}
+
 // Values that the variables of all ranks share.
 struct World {
   const std::vector<Placement>& placements;
@@ -43,9 +59,10 @@ struct World {
   std::string hosts;    // JSON; empty: too long, or two nodes share an address
   std::string coordinator;
   std::vector<std::vector<unsigned>> nodes_with;  // node ranks of nodes with this local rank
+  GpusOfNodes gpus_of_nodes;  // which all ranks of a node see; empty: each sees its own
 
-  World(const std::vector<Placement>& all, const Rendezvous& where)
-      : placements(all), rendezvous(where) {
+  World(const std::vector<Placement>& all, const Rendezvous& where, GpusOfNodes gpus)
+      : placements(all), rendezvous(where), gpus_of_nodes(std::move(gpus)) {
     std::vector<std::string> endpoints;
     for (const Placement& one : all) {
       endpoints.push_back(endpoint(where.hosts.at(one.node_rank), where.worker_ports.at(one.rank)));
@@ -85,15 +102,22 @@ void add_tensorflow(Environment& variables, const World& world, const Placement&
                              R"(},"task":{"type":"worker","index":)" + text(rank.rank) + "}}");
 }
 
+// The GPUs that the rank's program sees, as values of CUDA_VISIBLE_DEVICES.
+const std::vector<std::string>& seen_gpus(const World& world, const Placement& rank) {
+  return world.gpus_of_nodes.empty() ? rank.gpus : world.gpus_of_nodes.at(rank.node_rank);
+}
+
 void add_jax(Environment& variables, const World& world, const Placement& rank) {
   variables.insert(variables.end(),
                    {{"JAX_COORDINATOR_ADDRESS", world.coordinator},
                     {"JAX_NUM_PROCESSES", text(world.placements.size())},
                     {"JAX_PROCESS_ID", text(rank.rank)}});
-  // Under Open MPI and Slurm, JAX would otherwise take the GPU whose number is the local rank;
-  // CUDA_VISIBLE_DEVICES has numbered the rank's own from 0.
+  // Under Open MPI and Slurm, JAX would otherwise take the GPU whose number is the local rank,
+  // which it may not see; indices are those of CUDA_VISIBLE_DEVICES.
+  const std::vector<std::string>& seen = seen_gpus(world, rank);
   std::vector<std::string> devices;
-  for (std::size_t i = 0; i < rank.gpus.size(); ++i) devices.push_back(text(i));
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (is_one_of(rank.gpus, seen[i])) devices.push_back(text(i));
   if (!devices.empty()) variables.emplace_back("JAX_LOCAL_DEVICE_IDS", join(devices, ","));
 }
 
@@ -114,7 +138,7 @@ void add_sagemaker(Environment& variables, const World& world, const Placement& 
     variables.insert(variables.end(),
                      {{"SM_HOSTS", world.hosts},
                       {"SM_CURRENT_HOST", world.rendezvous.hosts.at(rank.node_rank)}});
-  variables.emplace_back("SM_NUM_GPUS", text(rank.gpus.size()));
+  variables.emplace_back("SM_NUM_GPUS", text(seen_gpus(world, rank).size()));
 }
 
 // The rendezvous backend of a torchrun that is given no endpoint; empty: it needs none.
@@ -176,7 +200,7 @@ void add_libraries(Environment& variables,
   if (rank.gpus.empty() && plan.hides_gpus)
     variables.insert(variables.end(), {{"CUDA_VISIBLE_DEVICES", ""}, {"ROCR_VISIBLE_DEVICES", ""}});
   if (rank.gpus.empty()) return;
-  variables.emplace_back("CUDA_VISIBLE_DEVICES", join(rank.gpus, ","));
+  variables.emplace_back("CUDA_VISIBLE_DEVICES", join(seen_gpus(world, rank), ","));
   variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 }
 
@@ -209,7 +233,9 @@ std::vector<Environment> rank_environments(const std::vector<Placement>& placeme
       {"jax", add_jax},
       {"horovod", add_horovod},
       {"sagemaker", add_sagemaker}};
-  const World world(placements, rendezvous);
+  const bool shows_nodes = plan.gpu_view == "node";
+  const World world(
+      placements, rendezvous, shows_nodes ? gpus_of_nodes(placements) : GpusOfNodes());
   const unsigned workers = plan.workers_per_task;
   const std::string backend = workers > 0 ? backend_without_endpoint(plan.command) : "";
   std::vector<Environment> all;

@@ -155,6 +155,7 @@ std::string to_json(const Plan& plan) {
   if (plan.most_srun_ranks > 0) value["most_srun_ranks"] = plan.most_srun_ranks;
   if (plan.component) value["component"] = *plan.component;
   if (plan.hides_gpus) value["hides_gpus"] = true;
+  if (plan.gpu_view != "auto") value["gpu_view"] = plan.gpu_view;
   if (plan.shared)
     value["shared"] = {{"own", plan.shared->own},
                        {"cpus", plan.shared->cpus},
@@ -230,6 +231,7 @@ constexpr Member k_members[] = {
      },
      true},
     DTS_OPTIONAL(hides_gpus),
+    DTS_OPTIONAL(gpu_view),
     {"shared", read_shared, true},
     {"hosts", read_hosts}};
 

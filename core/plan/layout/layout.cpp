@@ -30,6 +30,7 @@ constexpr std::uint64_t k_most_ranks = 1'000'000;
 void choose_environment(Plan& plan, const spec::JobSpec& spec) {
   plan.frameworks = spec.frameworks;
   plan.bind_threads = spec.bind_threads;
+  plan.gpu_view = spec.gpu_view;
   plan.bind = spec.bind;
   plan.smt = spec.smt > 0 ? spec.smt : threads_per_core(spec);
   plan.cores_per_rank = spec.cores_per_rank;
@@ -40,13 +41,11 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec) {
            "framework",
            spec.frameworks.empty() ? "none" : join(spec.frameworks, ","),
            "as requested: no variables of others");
-  if (spec.bind_threads != "none")
-    decide(plan,
-           "bind-threads",
-           spec.bind_threads,
-           spec.bind_threads == "auto"
-               ? "as requested: one core for each OpenMP thread but the main one"
-               : "as requested: one core for each OpenMP thread");
+  if (spec.gpu_view != "auto") decide(plan, "gpu-view", spec.gpu_view, k_as_asked);
+  if (spec.bind_threads == "none") return;
+  const char* const but = spec.bind_threads == "auto" ? " but the main one" : "";
+  const std::string why = fmt::format("as requested: one core for each OpenMP thread{}", but);
+  decide(plan, "bind-threads", spec.bind_threads, why);
 }
 
 std::string cpus_per_node(const spec::JobSpec& spec, const Fit& fit) {

@@ -8,7 +8,7 @@
 namespace dts::run {
 namespace {
 
-constexpr Names<Cause, 32> k_names{{
+constexpr Names<Cause, 33> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
@@ -22,6 +22,7 @@ constexpr Names<Cause, 32> k_names{{
     {Cause::rank_killed, "rank_killed"},
     {Cause::out_of_memory, "out_of_memory"},
     {Cause::gpu_error, "gpu_error"},
+    {Cause::gpu_unseen, "gpu_unseen"},
     {Cause::storage_error, "storage_error"},
     {Cause::comm_timeout, "comm_timeout"},
     {Cause::rendezvous, "rendezvous"},

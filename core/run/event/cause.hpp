@@ -22,6 +22,7 @@ enum class Cause {
   rank_killed,      // a rank ended by a signal, or its process vanished
   out_of_memory,    // of the host (killed by the kernel, or reported by the program) or of a GPU
   gpu_error,        // one of its GPUs failed
+  gpu_unseen,       // the program took a GPU that its rank did not see, and will see next time
   storage_error,    // a file system failed under the program
   comm_timeout,     // its communicator timed out, or lost a peer
   rendezvous,       // the ranks did not find each other, or the program's own store failed

@@ -46,6 +46,7 @@ constexpr Row k_rows[] = {
     {Cause::storage_error, Kind::crash, {Action::restart, k_most_crashes}},
     {Cause::comm_timeout, Kind::crash, {Action::restart, k_most_crashes}},
     {Cause::hang, Kind::crash, {Action::restart, k_most_crashes}},
+    {Cause::gpu_unseen, Kind::crash, {Action::restart, k_most_crashes}},
     {Cause::gpu_error, Kind::crash, {Action::requeue, k_most_crashes}},
     {Cause::launch_failed, Kind::launch, {Action::restart, k_most_launches}},
     {Cause::rendezvous, Kind::launch, {Action::restart, k_most_launches}},

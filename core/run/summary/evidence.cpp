@@ -257,10 +257,13 @@ bool may_be_an_abort(Cause cause) {
          cause == Cause::signalled || cause == Cause::comm_timeout;
 }
 
+bool asks_for_unseen_gpu(std::string_view words) {
+  return words.find(k_unseen_gpu) != words.npos || words.find(k_unseen_gpus) != words.npos;
+}
+
 bool misses_a_gpu(std::string_view words) {
-  for (const std::string_view missed : {k_unseen_gpu, k_unseen_gpus, k_no_gpu, k_no_amd_gpu})
-    if (words.find(missed) != words.npos) return true;
-  return false;
+  return asks_for_unseen_gpu(words) || words.find(k_no_gpu) != words.npos ||
+         words.find(k_no_amd_gpu) != words.npos;
 }
 
 bool may_be_explained(Cause cause) {

@@ -55,6 +55,9 @@ struct Pattern {
 
 [[nodiscard]] const std::vector<Pattern>& known_patterns();
 
+// True if `words` say that the program took a GPU by a number that it did not see.
+[[nodiscard]] bool asks_for_unseen_gpu(std::string_view words);
+
 // True if `words` say that the program did not find a GPU.
 [[nodiscard]] bool misses_a_gpu(std::string_view words);
 

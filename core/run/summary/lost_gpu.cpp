@@ -3,6 +3,7 @@
 
 #include "core/run/summary/evidence.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -22,14 +23,23 @@ bool has_worked(const std::vector<Event>& events) {
   return worked;
 }
 
-Outcome settle_unseen_gpu(Outcome outcome, const RunDirectory& run, bool works) {
+bool has_missed_gpus(const std::vector<Event>& events) {
+  return std::any_of(events.begin(), events.end(), [](const Event& event) {
+    const auto* ended = event.as<AttemptEnded>();
+    return ended != nullptr && ended->cause == Cause::gpu_unseen;
+  });
+}
+
+Outcome settle_unseen_gpu(Outcome outcome, const RunDirectory& run, bool works, bool may_see_more) {
   if (outcome.cause != Cause::user_exit || !misses_a_gpu(outcome.detail)) return outcome;
-  if (!works) {
-    const auto events = read_ledger(run.ledger());
-    if (!events || !has_worked(*events)) return outcome;
+  const auto events = read_ledger(run.ledger());
+  if (works || (events && has_worked(*events))) {
+    outcome.cause = Cause::gpu_error;
+    outcome.detail += "; it had worked before";
+  } else if (may_see_more && asks_for_unseen_gpu(outcome.detail)) {
+    outcome.cause = Cause::gpu_unseen;
+    outcome.detail += "; the next attempt shows each rank all GPUs of its node";
   }
-  outcome.cause = Cause::gpu_error;
-  outcome.detail += "; it had worked before";
   return outcome;
 }
 

@@ -62,6 +62,26 @@ for programs that this slows down.
 the default, lets the threads of a rank move freely among its cores.
 )",
        .is_rare = true},
+      {.names = "--gpu-view",
+       .value = choice(&JobSpec::gpu_view, "NAME", {"auto", "rank", "node"}),
+       .help = "GPUs that a rank's program sees: rank (its own), node, auto [auto]",
+       .manual = R"(GPUs that a rank's program sees.
+.BR rank :
+its own, numbered from 0.
+.BR node :
+those of all ranks of its node, in the order of their local ranks, as under torchrun; with one GPU for each rank, its
+own is the one whose number is
+.BR LOCAL_RANK .
+.B auto
+is
+.B node
+for Python scripts that take their GPU by the local rank, and after an attempt that failed for a GPU that its rank did not see;
+otherwise
+.BR rank .
+See CUDA_VISIBLE_DEVICES in
+.BR dtsubmit\-environment (7).
+)",
+       .is_rare = true},
       {.names = "--strict-binding",
        .value = flag(&JobSpec::strict_binding, Written::if_set),
        .help = "stop if ranks are not bound as planned [warn]",

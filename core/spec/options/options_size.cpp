@@ -33,7 +33,9 @@ Every node gets the same number; see
        .value = gpu_total(&Totals::gpus_per_task),
        .help = "GPUs for each rank, e.g. 1 or a100:1",
        .manual = R"(GPUs for each rank.
-Unlike with srun, a rank's program can reach the other GPUs of its node, so that NCCL can use NVLink; its own come first.
+Unlike with srun, a rank's processes can reach the other GPUs of its node, so that NCCL can use NVLink; which of them its
+program sees is a matter of
+.BR \-\-gpu\-view .
 )",
        .variable = "SBATCH_GPUS_PER_TASK",
        .is_rare = true},

@@ -42,6 +42,7 @@ const std::vector<Row> k_table{
     {Cause::rank_killed, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::out_of_memory, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::gpu_error, Action::requeue, Action::restart, Action::wait, Action::restart},
+    {Cause::gpu_unseen, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::storage_error, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::comm_timeout, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::rendezvous, Action::restart, Action::restart, Action::wait, Action::restart},

@@ -75,6 +75,7 @@ const std::map<std::string, std::string> k_examples_by_name = {
     {"--wait-all-nodes", "1"},
     {"--oom-kill-step", "1"},
     {"--mpi", "pmi2"},
+    {"--gpu-view", "node"},
 };
 
 std::string example_of(const Option& row) {
