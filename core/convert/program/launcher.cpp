@@ -2,6 +2,7 @@
 #include "core/convert/program/launcher.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/job/gpu_bind.hpp"
 #include "core/convert/job/requests.hpp"
 #include "core/convert/program/before_launcher.hpp"
 #include "core/convert/program/horovodrun.hpp"
@@ -275,9 +276,10 @@ Launched launched(std::vector<FlatWord> words,
     if (is_changed_before(launch, runs, at)) reading.lose(k_changed_container);
     if (starts_several(expanded, launch)) reading.lose(k_several_programs);
     if (launch.has_unknown_options)
-      made.losses.push_back(fmt::format("{}: options in {} are known only in the job's shell",
-                                        made.name,
-                                        unknown_options(known, launch)));
+      reading.lose(fmt::format("{}: options in {} are known only in the job's shell",
+                               made.name,
+                               unknown_options(known, launch)));
+    read_gpu_bind(launch, made.settings);
     from = launch.command_at;
   } else if (made.name == "horovodrun") {
     made.launcher = Launcher::mpirun;
@@ -286,11 +288,7 @@ Launched launched(std::vector<FlatWord> words,
   } else if (launch.launcher == Launcher::other) {
     made.losses.push_back(made.name + " is another launcher: name the program that it starts");
   }
-  comment_out_with_image(made);
-  if (made.settings.count("mount") > 0 && made.settings.count("container") == 0) {
-    made.settings.erase("mount");
-    made.notes.emplace_back("--container-mounts: without an image nothing is mounted");
-  }
+  settle_without_image(made);
   made.command.assign(words.begin() + static_cast<std::ptrdiff_t>(std::min(from, words.size())),
                       words.end());
   return made;

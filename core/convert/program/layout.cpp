@@ -2,6 +2,8 @@
 #include "core/convert/program/layout.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/job/asked_sizes.hpp"
+#include "core/convert/job/gpu_bind.hpp"
 #include "core/convert/program/plugin_options.hpp"
 #include "core/spec/size.hpp"
 
@@ -19,9 +21,10 @@ constexpr const char* k_first_of_nodes =
 constexpr const char* k_spread =
     "its {} ranks are on {} of {} nodes, where Slurm would use all: choose a multiple of {}";
 
-class Layout {
+class Layout : AskedSizes {
  public:
-  Layout(Program& program, Draft& draft) : program_(program), draft_(draft) {}
+  Layout(Program& program, Draft& draft)
+      : AskedSizes(program.settings, program.dropped, draft), program_(program), draft_(draft) {}
 
   void processes_of_node(bool is_recognised, bool is_beside_others) {
     const std::uint64_t tasks = tasks_on_node();
@@ -85,12 +88,8 @@ class Layout {
 
   // There may be more ranks than GPUs: Slurm shows all GPUs of the node to each of them.
   void share_gpus(const lint::Job& job) {
-    const std::uint64_t nodes = std::max<std::uint64_t>(number("nodes").value_or(1), 1);
-    const std::uint64_t gpus =
-        number("gpus-per-node")
-            .value_or(job.gpus_per_node.value_or(number("gpus").value_or(0) / nodes));
-    const std::uint64_t ranks =
-        number("ntasks-per-node").value_or(number("ntasks").value_or(0) / nodes);
+    const std::uint64_t gpus = gpus_on_node(job);
+    const std::uint64_t ranks = ranks_on_node();
     if (gpus == 0 || ranks <= gpus || ranks % gpus != 0 || has("gpus-per-task") ||
         has("ntasks-per-gpu"))
       return;
@@ -99,6 +98,18 @@ class Layout {
         fmt::format("{} ranks share each GPU and see no other; Slurm shows all {} to every rank",
                     ranks / gpus,
                     gpus));
+  }
+
+  // Slurm shows all GPUs of a node to each of its ranks, unless they are bound to the ranks.
+  void show_gpus(const lint::Job& job) {
+    const std::uint64_t ranks = ranks_on_node();
+    const std::uint64_t gpus = number("gpus-per-task") ? ranks : gpus_on_node(job);
+    if (is_own("gpu-view") || ranks < 2 || gpus < ranks) return;
+    const bool are_bound = has("ntasks-per-gpu") || has("gpus-per-task");
+    const auto bind = draft_.settings.find("gpu-bind");
+    const char* view = are_bound ? "rank" : "node";
+    if (bind != draft_.settings.end()) view = view_of_binding(bind->second.texts.front());
+    program_.settings["gpu-view"] = {{is_mpirun() ? "node" : view}, k_no_row};
   }
 
   // Beside programs of all nodes.
@@ -127,20 +138,17 @@ class Layout {
   }
 
  private:
-  [[nodiscard]] bool is_own(const std::string& name) const {
-    return program_.settings.count(name) > 0;
+  [[nodiscard]] std::uint64_t nodes() const {
+    return std::max<std::uint64_t>(number("nodes").value_or(1), 1);
   }
 
-  [[nodiscard]] bool has(const std::string& name) const {
-    return is_own(name) || (draft_.settings.count(name) > 0 && program_.dropped.count(name) == 0);
+  [[nodiscard]] std::uint64_t gpus_on_node(const lint::Job& job) const {
+    return number("gpus-per-node")
+        .value_or(job.gpus_per_node.value_or(number("gpus").value_or(0) / nodes()));
   }
 
-  [[nodiscard]] std::optional<std::uint64_t> number(const std::string& name) const {
-    return is_own(name) ? number_in(program_.settings, name) : of_job(name);
-  }
-
-  [[nodiscard]] std::optional<std::uint64_t> of_job(const std::string& name) const {
-    return program_.dropped.count(name) > 0 ? std::nullopt : number_in(draft_.settings, name);
+  [[nodiscard]] std::uint64_t ranks_on_node() const {
+    return number("ntasks-per-node").value_or(number("ntasks").value_or(0) / nodes());
   }
 
   [[nodiscard]] bool is_launched() const { return is_own("launcher"); }
@@ -215,21 +223,6 @@ class Layout {
     set("cpus-per-task", cores.value_or(1) * tasks);
   }
 
-  void set(const std::string& name, std::uint64_t value) {
-    Asked asked{{std::to_string(value)}, k_no_row};
-    const auto before = draft_.settings.find(name);
-    if (before != draft_.settings.end() && before->second.row < draft_.rows.size()) {
-      asked.row = before->second.row;
-      draft_.rows[asked.row].what = shown(name, asked.texts);
-    }
-    program_.settings[name] = asked;
-  }
-
-  void drop(const std::string& name, const std::string& why) {
-    program_.settings.erase(name);
-    if (draft_.settings.count(name) > 0) program_.dropped[name] = why;
-  }
-
   Program& program_;
   Draft& draft_;
   bool has_default_cores_ = false;
@@ -251,6 +244,7 @@ void settle_layout(Program& program,
   else if (program.settings.count("launcher") > 0 || program.hides_launcher) {
     layout.ranks();
     layout.share_gpus(job);
+    if (!program.hides_launcher) layout.show_gpus(job);
   } else if (is_beside_others && job.nodes.value_or(1) > 1)
     layout.first_node();
   else

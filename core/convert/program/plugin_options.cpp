@@ -75,15 +75,17 @@ bool lists_names_by_prefix(std::string_view value, const lint::Runs& runs) {
   });
 }
 
-void comment_out_with_image(Launched& made) {
+void settle_without_image(Launched& made) {
   const auto is_image = [](const Blank& one) { return one.option == "container"; };
-  if (std::none_of(made.blanks.begin(), made.blanks.end(), is_image)) return;
-  std::erase_if(made.settings, [&](const auto& setting) {
-    const auto& [name, asked] = setting;
-    if (!name.starts_with("container") && name != "mount") return false;
-    made.blanks.push_back({name, asked.texts, ""});
-    return true;
-  });
+  if (std::any_of(made.blanks.begin(), made.blanks.end(), is_image))
+    std::erase_if(made.settings, [&](const auto& setting) {
+      const auto& [name, asked] = setting;
+      if (!name.starts_with("container") && name != "mount") return false;
+      made.blanks.push_back({name, asked.texts, ""});
+      return true;
+    });
+  if (made.settings.count("container") == 0 && made.settings.erase("mount") > 0)
+    made.notes.emplace_back("--container-mounts: without an image nothing is mounted");
 }
 
 }  // namespace dts::convert

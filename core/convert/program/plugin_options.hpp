@@ -38,7 +38,8 @@ struct KnownEntries {
 // ${!NCCL*}: all variables whose names begin so, also in a variable of the script.
 [[nodiscard]] bool lists_names_by_prefix(std::string_view value, const lint::Runs& runs);
 
-// Without an image there is no container, so that its other options are comments as well.
-void comment_out_with_image(Launched& made);
+// Without an image there is no container: if the image is left open, its other options are comments
+// as well, and if there is none, nothing is mounted.
+void settle_without_image(Launched& made);
 
 }  // namespace dts::convert

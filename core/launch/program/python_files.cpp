@@ -56,7 +56,7 @@ std::string logical_line(std::string_view text, std::size_t& at) {
 class Modules {
  public:
   explicit Modules(const std::string& script)
-      : root_(fs::path(script).parent_path()), files_{script} {}
+      : root_(fs::path(script).parent_path()), files_{script}, places_{{script, true}} {}
 
   [[nodiscard]] const std::vector<fs::path>& files() const { return files_; }
 
@@ -71,8 +71,8 @@ class Modules {
       add_file(folder.string() + ".py");
       // Most imports are of installed packages.
       if (!is_there(folder)) return;
+      add_file(folder / "__init__.py");
     }
-    add_file(folder / "__init__.py");
   }
 
  private:
@@ -103,14 +103,14 @@ std::vector<std::string> imported_modules(std::string_view text) {
       at = end + 1;
       continue;
     }
-    const std::string line(trim(logical_line(text, at)));
+    const std::string line = std::string(trim(logical_line(text, at))) + " ";
     const std::size_t list = line.find(" import ");
     if (line.starts_with("import ")) {
       for (std::string& name : names_in(line.substr(line.find(' '))))
         modules.push_back(std::move(name));
     } else if (list != line.npos) {
       const std::string from = first_word(line.substr(line.find(' ')));
-      if (from.size() > k_longest_name) continue;
+      if (from.size() > k_longest_name || from.find(',') != from.npos) continue;
       modules.push_back(from);
       for (const std::string& name : names_in(line.substr(list + 8)))
         modules.push_back(from + (from.ends_with('.') ? "" : ".") + name);

@@ -107,3 +107,38 @@ TEST_CASE("a loop over the list of nodes, whose names only the batch script know
   CHECK(counted.made.is_lossless());
   CHECK(counted.job_has("./a 0 &\ni=$((i + 1))\nwait"));
 }
+
+TEST_CASE("ranks see the GPUs that Slurm shows them: those of the node, or their own") {
+  struct Case {
+    const char* directives;
+    const char* work;
+    const char* view;  // empty: it follows from the number of ranks, or from their own processes
+  };
+
+  const Case table[] = {
+      {"--gres=gpu:4 --ntasks-per-node=4", "srun python train.py", "node"},
+      {"--gpus=8 --ntasks=8", "srun ./a", "node"},
+      {"--gpus-per-node=4 --ntasks-per-node=2", "mpirun ./a", "node"},
+      {"--gpus-per-node=4 --ntasks-per-node=4", "mpirun -np 8 ./a", "node"},
+      {"--gpus-per-task=1 --ntasks-per-node=4", "srun ./a", "rank"},
+      {"--gpus-per-task=1 --ntasks-per-node=4", "mpirun ./a", "node"},
+      {"--gres=gpu:4 --ntasks-per-node=4", "srun --gpus-per-task=1 ./a", "rank"},
+      {"--gres=gpu:4 --ntasks-per-node=4 --gpu-bind=closest", "srun ./a", "rank"},
+      {"--gres=gpu:4 --ntasks-per-node=4 --gpu-bind=none", "srun ./a", "node"},
+      {"--gres=gpu:4 --ntasks-per-node=4", "srun --gpu-bind=single:1 ./a", "rank"},
+      {"--gres=gpu:4 --ntasks-per-node=4", "srun --tres-bind=gres/gpu:closest ./a", "rank"},
+      {"--gpus-per-task=1 --ntasks-per-node=4", "srun --gpu-bind=none ./a", "node"},
+      {"--gres=gpu:4 --ntasks-per-node=1", "srun ./a", ""},
+      {"--gres=gpu:4 --ntasks-per-node=1", "srun torchrun --nproc_per_node=4 train.py", ""},
+      {"--gres=gpu:4 --ntasks-per-node=8", "srun ./a", ""},
+      {"--ntasks-per-node=4", "srun ./a", ""},
+  };
+  for (const Case& one : table) {
+    const std::string text =
+        std::string("#!/bin/bash\n#SBATCH --nodes=2 ") + one.directives + "\n" + one.work + "\n";
+    CAPTURE(text);
+    const Reduced made(text);
+    CHECK(made.job_has("gpu_view") == (*one.view != '\0'));
+    if (*one.view != '\0') CHECK(made.job_has(std::string("gpu_view = \"") + one.view + "\"\n"));
+  }
+}

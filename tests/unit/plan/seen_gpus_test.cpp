@@ -12,10 +12,10 @@
 namespace dts::plan {
 namespace {
 
-using Gpus = std::vector<std::string>;
+using GpuNames = std::vector<std::string>;
 
 std::map<std::string, std::string> variables_with(
-    const std::vector<std::pair<unsigned, Gpus>>& ranks, std::size_t rank, const char* view) {
+    const std::vector<std::pair<unsigned, GpuNames>>& ranks, std::size_t rank, const char* view) {
   std::vector<Placement> all;
   std::map<unsigned, unsigned> local_ranks;
   Rendezvous where{"10.0.0.0", 29000, {}, {}, "eth0", ""};
@@ -40,7 +40,7 @@ struct Seen {
   std::string visible, jax, sagemaker;
 };
 
-void check_seen(const std::vector<std::pair<unsigned, Gpus>>& ranks,
+void check_seen(const std::vector<std::pair<unsigned, GpuNames>>& ranks,
                 std::size_t rank,
                 const char* view,
                 const Seen& expected) {
@@ -56,7 +56,7 @@ void check_seen(const std::vector<std::pair<unsigned, Gpus>>& ranks,
 
 TEST_CASE("with the view of a node, the GPU whose number is the local rank is the rank's own") {
   // By locality, not by number.
-  const std::vector<std::pair<unsigned, Gpus>> ranks{
+  const std::vector<std::pair<unsigned, GpuNames>> ranks{
       {0, {"3"}}, {0, {"1"}}, {1, {"0"}}, {1, {"2"}}};
   check_seen(ranks, 0, "node", {"3,1", "0", "2"});
   check_seen(ranks, 1, "node", {"3,1", "1", "2"});
@@ -66,12 +66,12 @@ TEST_CASE("with the view of a node, the GPU whose number is the local rank is th
 }
 
 TEST_CASE("a node's view has several GPUs of a rank in a row, and shared ones once") {
-  const std::vector<std::pair<unsigned, Gpus>> two{{0, {"GPU-a", "GPU-b"}},
-                                                   {0, {"GPU-c", "GPU-d"}}};
+  const std::vector<std::pair<unsigned, GpuNames>> two{{0, {"GPU-a", "GPU-b"}},
+                                                       {0, {"GPU-c", "GPU-d"}}};
   check_seen(two, 1, "node", {"GPU-a,GPU-b,GPU-c,GPU-d", "2,3", "4"});
-  const std::vector<std::pair<unsigned, Gpus>> shared{{0, {"5"}}, {0, {"5"}}};
+  const std::vector<std::pair<unsigned, GpuNames>> shared{{0, {"5"}}, {0, {"5"}}};
   check_seen(shared, 1, "node", {"5", "0", "1"});
-  const std::vector<std::pair<unsigned, Gpus>> none{{0, {"5"}}, {0, {}}};
+  const std::vector<std::pair<unsigned, GpuNames>> none{{0, {"5"}}, {0, {}}};
   CHECK(variables_with(none, 1, "node").count("CUDA_VISIBLE_DEVICES") == 0);
 }
 
