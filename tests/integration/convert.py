@@ -119,6 +119,9 @@ cd PLACE/sub
 export OMP_NUM_THREADS=3
 srun --cpu-bind=cores PLACE/say.py --model small
 """,
+    "bound": """#SBATCH --nodes=2 --ntasks-per-node=2 --gpus-per-node=4 --gpus-per-task=2
+srun PLACE/say.py --bound
+""",
     "apptainer": """#SBATCH --nodes=1 --ntasks=2 --gpus-per-node=2
 IMAGE=PLACE/image.sif
 srun apptainer exec --nv --bind /tmp $IMAGE PLACE/say.py --in-image
@@ -277,9 +280,9 @@ def said(cluster, name, how, count):
 
 
 def told(ranks):
-    """What must be equal: each rank's place, arguments and environment, and the GPUs of each node."""
+    """What must be equal: each rank's place, arguments and environment, how many GPUs it sees, and those of each node."""
     order = {node: str(at) for at, node in enumerate(sorted({rank["node"] for rank in ranks}))}
-    alike = [{**rank, "node": order[rank["node"]], "gpus": None} for rank in ranks]
+    alike = [{**rank, "node": order[rank["node"]], "gpus": len(rank["gpus"])} for rank in ranks]
     gpus = {}
     for rank in ranks:
         gpus.setdefault(order[rank["node"]], set()).update(rank["gpus"])
@@ -287,7 +290,7 @@ def told(ranks):
 
 
 ARGUMENTS = {"options": ["-r", "0.1", "-n", "a  b", "more", "*"]}
-COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "apptainer": 2, "plain": 1, "arrays": 2, "branches": 4,
+COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "bound": 4, "apptainer": 2, "plain": 1, "arrays": 2, "branches": 4,
           "sizes": 1, "path": 4, "options": 2, "cleanup": 2, "computed": 2, "loop": 16, "times": 4, "first": 5, "turns": 4, "blanks": 4}
 
 
