@@ -102,9 +102,12 @@ void add_tensorflow(Environment& variables, const World& world, const Placement&
                              R"(},"task":{"type":"worker","index":)" + text(rank.rank) + "}}");
 }
 
-// The GPUs that the rank's program sees, as values of CUDA_VISIBLE_DEVICES.
+// The GPUs that the rank's program sees, as values of CUDA_VISIBLE_DEVICES. Of several MIG
+// instances, CUDA shows a process only the first (NVIDIA's MIG user guide, "CUDA visible devices").
 const std::vector<std::string>& seen_gpus(const World& world, const Placement& rank) {
-  return world.gpus_of_nodes.empty() ? rank.gpus : world.gpus_of_nodes.at(rank.node_rank);
+  const bool is_alone = !rank.gpus.empty() && rank.gpus.front().starts_with("MIG-");
+  const bool sees_own = world.gpus_of_nodes.empty() || is_alone;
+  return sees_own ? rank.gpus : world.gpus_of_nodes.at(rank.node_rank);
 }
 
 void add_jax(Environment& variables, const World& world, const Placement& rank) {

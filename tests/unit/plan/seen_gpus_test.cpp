@@ -65,12 +65,16 @@ TEST_CASE("with the view of a node, the GPU whose number is the local rank is th
   for (const char* own : {"rank", "auto"}) check_seen(ranks, 1, own, {"1", "0", "1"});
 }
 
-TEST_CASE("a node's view has several GPUs of a rank in a row, and shared ones once") {
+TEST_CASE(
+    "a node's view has several GPUs of a rank in a row, shared ones once, but no other MIG "
+    "instance") {
   const std::vector<std::pair<unsigned, GpuNames>> two{{0, {"GPU-a", "GPU-b"}},
                                                        {0, {"GPU-c", "GPU-d"}}};
   check_seen(two, 1, "node", {"GPU-a,GPU-b,GPU-c,GPU-d", "2,3", "4"});
   const std::vector<std::pair<unsigned, GpuNames>> shared{{0, {"5"}}, {0, {"5"}}};
   check_seen(shared, 1, "node", {"5", "0", "1"});
+  const std::vector<std::pair<unsigned, GpuNames>> instances{{0, {"MIG-a"}}, {0, {"MIG-b"}}};
+  check_seen(instances, 1, "node", {"MIG-b", "0", "1"});
   const std::vector<std::pair<unsigned, GpuNames>> none{{0, {"5"}}, {0, {}}};
   CHECK(variables_with(none, 1, "node").count("CUDA_VISIBLE_DEVICES") == 0);
 }
