@@ -85,6 +85,8 @@ bool is_of_submit(const std::string& name) {
 Error unknown_word(const CLI::App& app, const std::string& word) {
   const CLI::App* verb = chosen(app);
   const bool runs_programs = verb->get_name() == "submit" || verb->get_name() == "run";
+  const bool takes_program =
+      runs_programs || verb->get_name() == "plan" || verb->get_name() == "render";
   if (word.rfind('-', 0) == 0) {
     const std::string name = word.substr(0, word.find('='));
     if (const auto instead = spec::instead_of(name); instead && verb->get_name() == "submit")
@@ -109,7 +111,7 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
   return {
       Errc::usage,
       fmt::format("{} `{}`", verb == &app ? "there is no command" : "unexpected argument", word),
-      runs_programs || verb == &app ? help_for_stray_word(word) : see_help(app)};
+      takes_program || verb == &app ? help_for_stray_word(word) : see_help(app)};
 }
 
 Error bad_line(const CLI::App& app, const CLI::ParseError& error) {

@@ -147,6 +147,7 @@ TEST_CASE("a slip of the pen is a usage error that names what was meant") {
            {{"python3", "--nodes", "2"}, "there is no command `python3`", "after `--`"},
            {{"submit", "train.py"}, "unexpected argument `train.py`", "after `--`"},
            {{"--nodes", "2", "train.py"}, "unexpected argument `train.py`", "after `--`"},
+           {{"plan", "python3", "train.py"}, "unexpected argument `train.py`", "after `--`"},
            {{"--nodes"}, "--nodes needs a value: --nodes N", "dtsubmit submit --help"},
            {{"--sweep"}, "--sweep needs a value: --sweep NAME=VALUES", "dtsubmit submit --help"},
            {{"status", "--json=x"}, "--json takes no value", "dtsubmit status --help"},
