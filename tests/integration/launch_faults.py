@@ -131,6 +131,7 @@ def mpi_init(cluster, launcher):
     ended = events(run, "attempt_ended")[0]
     print(ended, flush=True)
     check(ended["cause"] == "rendezvous" and "An error occurred in MPI_Init" in ended["detail"], "the cause is MPI_Init")
+    check(not any(e.get("exclude") for e in run.ledger()), "it is the same on both nodes, of which none is avoided")
     check("MPI_ERRORS_ARE_FATAL" in cluster.dtsubmit("why", run.path).stdout, "why has the words of Open MPI")
 
 

@@ -18,6 +18,7 @@
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/explain.hpp"
 #include "core/run/summary/lost_gpu.hpp"
+#include "core/run/summary/node_at_fault.hpp"
 #include "core/run/summary/summary.hpp"
 
 #include <fcntl.h>
@@ -224,8 +225,7 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
     outcome.detail = outcome.detail_if_saved;
     outcome.unsaved = outcome.goes_on;
   }
-  if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
-    outcome.node = rank_nodes_[*outcome.rank];
+  outcome.node = run::node_at_fault(outcome, run_, number_, rank_nodes_);
   outcome.port_changes = outcome.cause == run::Cause::rendezvous && master_port_ != 0 &&
                          run::says_port_is_taken(outcome.detail) &&
                          outcome.detail.find(std::to_string(master_port_)) != std::string::npos;

@@ -42,10 +42,6 @@ std::vector<std::string> rank_words(const RunDirectory& run,
   return telling_lines(shown_lines(last_lines(run.rank_log(attempt, rank), SIZE_MAX)), lines);
 }
 
-std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, unsigned rank) {
-  return read_evidence(rank_words(run, attempt, rank, k_lines));
-}
-
 // Another rank that failed by itself, not because it lost its peers. Without `may_be_store`, one
 // that lost their store is not meant either: torchrun's ends with the first rank.
 std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
@@ -55,7 +51,7 @@ std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
                                                      bool may_be_store) {
   for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank) {
     if (rank == victim) continue;
-    auto found = evidence_of(run, attempt, rank);
+    auto found = evidence_of_rank(run, attempt, rank);
     if (found && !may_be_secondary(found->cause) &&
         (may_be_store || found->cause != Cause::rendezvous || says_port_is_taken(found->line)))
       return std::pair{rank, *std::move(found)};
@@ -201,6 +197,10 @@ std::optional<LastWords> words_of_any(const RunDirectory& run,
 }
 
 }  // namespace
+
+std::optional<Evidence> evidence_of_rank(const RunDirectory& run, unsigned attempt, unsigned rank) {
+  return read_evidence(rank_words(run, attempt, rank, k_lines));
+}
 
 LastWords last_words(const RunDirectory& run,
                      unsigned attempt,

@@ -4,6 +4,7 @@
 
 #include "core/run/directory/run_directory.hpp"
 #include "core/run/ledger/decision.hpp"
+#include "core/run/summary/evidence.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -11,6 +12,11 @@
 #include <vector>
 
 namespace dts::run {
+
+// What the last lines of a rank's log show, see read_evidence().
+[[nodiscard]] std::optional<Evidence> evidence_of_rank(const RunDirectory& run,
+                                                       unsigned attempt,
+                                                       unsigned rank);
 
 struct LastWords {
   std::string whose{};  // "rank 3", "the launcher", "the batch script"
