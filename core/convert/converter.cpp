@@ -3,11 +3,11 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/codes.hpp"
-#include "core/convert/early.hpp"
 #include "core/convert/job/requests.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/outputs.hpp"
 #include "core/convert/needed.hpp"
+#include "core/convert/options/early.hpp"
 #include "core/convert/own_shells.hpp"
 #include "core/convert/program/batch_values.hpp"
 #include "core/convert/program/layout.hpp"
@@ -206,7 +206,7 @@ class Converter {
       return {part.item.spans, Became::program, "", part.verdict.why};
     }
     Row row{part.item.spans, Became::program, "", ""};
-    if (part.is_kept) {
+    if (part.is_kept && part.verdict.kind != Verdict::Kind::option) {
       row.became = at < last_ ? Became::set_up : Became::tear_down;
       row.why = note_on_kept(part, has_many_nodes(), rendezvous_, at >= last_);
       return row;

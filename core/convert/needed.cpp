@@ -6,6 +6,7 @@
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/left_launcher.hpp"
 #include "core/convert/lines/tools.hpp"
+#include "core/convert/options/limits.hpp"
 #include "core/convert/own_shells.hpp"
 #include "core/convert/roles/waiting.hpp"
 
@@ -20,7 +21,8 @@ constexpr const char* k_step_would_wait =
 
 // Nothing of what it sets is needed, so that it may be run on one node.
 bool is_alone(const Item& item, const Names& needed, const Names& needed_by_program) {
-  if (!item.sets.exported.empty() || item.sets.changes_folder) return false;
+  if (!item.sets.exported.empty() || !item.sets.limits.empty() || item.sets.changes_folder)
+    return false;
   for (const auto* all : {&item.sets.variables, &item.sets.arrays, &item.sets.functions})
     for (const std::string& name : *all)
       if (needed.count(name) + needed_by_program.count(name) > 0) return false;
@@ -147,6 +149,7 @@ void settle_others(std::vector<Part>& parts,
                    std::size_t last,
                    bool has_many_nodes) {
   keep_what_is_checked(parts, last);
+  settle_limits(parts, last);
   lose_submissions(parts);
   drop_rendezvous_functions(parts, rendezvous);
   lose_traps(parts);

@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/codes.hpp"
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/options/limits.hpp"
 #include "core/convert/roles/made_names.hpp"
 #include "core/convert/roles/waiting.hpp"
 #include "core/shell/parse.hpp"
@@ -279,6 +280,7 @@ void settle_own_shells(std::vector<Part>& parts,
   for (std::size_t i = 0; i < places.size(); ++i)
     lose_code_of_set_up(parts, places[i], programs[i]);
   lose_variables(parts, programs, places);
+  lose_limits(parts, programs, places);
   end_with_steps(parts, places);
   mark_repeated(parts, places);
 }

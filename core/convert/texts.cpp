@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/errexit.hpp"
+#include "core/convert/words/limits.hpp"
 #include "core/convert/words/once.hpp"
 #include "core/shell/parse.hpp"
 
@@ -198,6 +199,7 @@ std::string with_exports(const SetUpText& set_up,
   functions.insert(tear_down.of_files.begin(), tear_down.of_files.end());
   if (!functions.empty()) text += functions_of_files(functions, state);
   if (set_up.sets.changes_folder) text += std::string("export ") + k_folder + "=$PWD\n";
+  if (!set_up.sets.limits.empty()) text += hand_on_limits(set_up.sets.limits);
   return text;
 }
 
@@ -210,6 +212,7 @@ std::string with_state(const SetUpText& tear_down,
   if (!tear_down.of_files.empty() || !declarations(set_up, used).empty()) made += k_take_state;
   if (uses_own_arguments(text)) made += arguments_line(options);
   if (set_up.sets.changes_folder) made += k_take_folder;
+  if (!set_up.sets.limits.empty()) made += k_take_limits;
   return made + text;
 }
 
@@ -218,7 +221,8 @@ std::vector<std::string> command_of(const Program& program,
                                     const Options& options) {
   if (program.words.empty() && program.text.empty()) return {};  // the program is lost
   std::vector<std::string> command;
-  if (!program.needs_shell() && !set_up.sets.changes_folder && program.folder.empty()) {
+  if (!program.needs_shell() && !set_up.sets.changes_folder && set_up.sets.limits.empty() &&
+      program.folder.empty()) {
     for (const FlatWord& word : program.words) command.push_back(*plain(word));
     const bool lacks_name =
         command.size() == 3 && command[1] == "-c" && uses_own_arguments(command[2]);
@@ -228,6 +232,7 @@ std::vector<std::string> command_of(const Program& program,
   std::string text = patterns_for(program.source(), set_up, names_in(program, set_up));
   if (takes_state(program, set_up)) text += k_take_state;
   if (set_up.sets.changes_folder) text += k_take_folder;
+  if (!set_up.sets.limits.empty()) text += k_take_limits;
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
   const std::string code = set_up.hands_on_code ? k_take_code : "";
   const std::string words =
@@ -267,6 +272,7 @@ Names handed_on(const Program& program, const SetUpText& set_up) {
     if (!is_given(name) && shell::is_name_begin(name[0])) names.insert(name);
   if (takes_state(program, set_up)) names.insert(k_state);
   if (set_up.sets.changes_folder) names.insert(k_folder);
+  if (!set_up.sets.limits.empty()) names.insert(k_limits);
   if (set_up.hands_on_code) names.insert(k_code);
   return names;
 }

@@ -54,7 +54,8 @@ const Command* piped_list(const Statement& statement) {
   const bool sets =
       std::any_of(list.bodies[0].begin(), list.bodies[0].end(), [](const Statement& one) {
         const SetNames names = set_names(one);
-        return !names.variables.empty() || !names.arrays.empty() || names.changes_folder;
+        return !names.variables.empty() || !names.arrays.empty() || !names.limits.empty() ||
+               names.changes_folder;
       });
   return sets || has_background(list.bodies[0]) || ends_script(list.bodies[0]) ? nullptr : &list;
 }

@@ -28,7 +28,7 @@ constexpr Limit k_limits[] = {{"-n", "nofile", 1},
 
 }  // namespace
 
-ShellLimits shell_limits(const std::vector<lint::ExpandedWord>& words) {
+std::vector<std::string> shell_limits(const std::vector<lint::ExpandedWord>& words) {
   std::vector<std::string> limits;
   for (std::size_t i = 1; i < words.size(); ++i) {
     std::string letter = words[i].value.text;
@@ -37,18 +37,15 @@ ShellLimits shell_limits(const std::vector<lint::ExpandedWord>& words) {
     const auto* limit = std::find_if(std::begin(k_limits),
                                      std::end(k_limits),
                                      [&](const Limit& one) { return one.letter == letter; });
-    if (letter == "-a") return {};
     if (!letter.starts_with('-') && !limits.empty()) break;  // bash reads one value
-    if (limit == std::end(k_limits) || i + 1 >= words.size())
-      return {{}, "the shell's limits are not kept: write --ulimit NAME=VALUE"};
+    if (limit == std::end(k_limits) || i + 1 >= words.size()) return {};
     std::string value = words[++i].value.text;
     const auto number = parse_number(value);
     if (number && *number < (std::uint64_t{1} << 40)) value = std::to_string(*number * limit->unit);
-    if (problem_of("ulimit", {std::string(limit->name) + "=" + value}))
-      return {{}, "the limit's value is not known: write --ulimit NAME=VALUE"};
+    if (problem_of("ulimit", {std::string(limit->name) + "=" + value})) return {};
     limits.push_back(std::string(limit->name) + "=" + value);
   }
-  return {limits, ""};
+  return limits;
 }
 
 }  // namespace dts::convert

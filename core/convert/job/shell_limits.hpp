@@ -9,12 +9,8 @@
 
 namespace dts::convert {
 
-struct ShellLimits {
-  std::vector<std::string> values;  // of --ulimit: "nofile=4096"; empty: the line only prints
-  std::string loss;                 // why there are none; empty: nothing is lost
-};
-
-// `words`: the command's, from "ulimit" on.
-[[nodiscard]] ShellLimits shell_limits(const std::vector<lint::ExpandedWord>& words);
+// Values of --ulimit: "nofile=4096". Empty: only the script's shell knows them. `words`: the
+// command's, from "ulimit" on.
+[[nodiscard]] std::vector<std::string> shell_limits(const std::vector<lint::ExpandedWord>& words);
 
 }  // namespace dts::convert

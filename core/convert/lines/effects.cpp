@@ -211,7 +211,8 @@ bool is_run_once(const Item& item) {
   constexpr std::string_view k_removers[] = {"rm", "mv", "rmdir"};
   const SetNames& sets = item.sets;
   const bool sets_nothing = sets.variables.empty() && sets.arrays.empty() &&
-                            sets.functions.empty() && sets.exported.empty() && !sets.changes_folder;
+                            sets.functions.empty() && sets.exported.empty() &&
+                            sets.limits.empty() && !sets.changes_folder;
   const auto removes = [&](const lint::Run* run) { return is_one_of(k_removers, run->name()); };
   if (sets_nothing && std::any_of(item.runs.begin(), item.runs.end(), removes)) return true;
   if ((!sets_nothing && !item.is_alone) || item.statement->background) return false;

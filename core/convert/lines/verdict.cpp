@@ -56,11 +56,11 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   const std::string& name = run.name();
   if (name == "set" && !writes_file(item)) return on_set(run);
   if (name == "ulimit") {
-    const ShellLimits limits = shell_limits(run.words);
-    if (!limits.loss.empty()) return {VerdictKind::lost, limits.loss};
-    if (limits.values.empty()) return {VerdictKind::unnecessary, "prints limits"};
+    const std::vector<std::string> limits = shell_limits(run.words);
+    if (item.sets.limits.empty()) return {VerdictKind::unnecessary, "prints limits"};
+    if (limits.empty()) return {};
     Verdict verdict{VerdictKind::option};
-    verdict.settings["ulimit"] = {limits.values, k_no_row};
+    verdict.settings["ulimit"] = {limits, k_no_row};
     return verdict;
   }
   if (name == "umask" && run.words.size() == 2 && !problem_of("umask", {run.words[1].value.text})) {

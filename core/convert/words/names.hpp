@@ -33,6 +33,7 @@ struct SetNames {
   Names exported;   // of the variables
   Names inherited;  // of these: without `export`, as they are in most jobs' environment
   Names converted;  // their values are not what the script assigns: declare -i, -l, -u, -n
+  Names limits;     // of umask and ulimit, see limits.hpp
   bool changes_folder = false;
 };
 

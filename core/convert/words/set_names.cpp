@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/variable_name.hpp"
+#include "core/convert/words/limits.hpp"
 #include "core/convert/words/names.hpp"
 #include "core/shell/arithmetic.hpp"
 #include "core/shell/parse.hpp"
@@ -135,6 +136,7 @@ class Collector {
   void simple(const Command& one, const std::string& verb) {
     if (verb == "let" || verb == "eval") text_for_shell(one, verb);
     if (verb == "cd" || verb == "pushd" || verb == "popd") names_.changes_folder = true;
+    names_.limits.merge(limits_set_by(one));
     const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
                        verb == "getopts" || verb == "unset";
     const bool is_array = verb == "mapfile" || verb == "readarray" ||

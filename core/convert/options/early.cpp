@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/convert/early.hpp"
+#include "core/convert/options/early.hpp"
 
 #include "core/base/text/text.hpp"
 #include "core/convert/words/filters.hpp"
