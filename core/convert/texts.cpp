@@ -3,7 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/errexit.hpp"
-#include "core/convert/words/limits.hpp"
+#include "core/convert/options/limits.hpp"
 #include "core/convert/words/once.hpp"
 #include "core/shell/parse.hpp"
 
@@ -272,7 +272,7 @@ Names handed_on(const Program& program, const SetUpText& set_up) {
     if (!is_given(name) && shell::is_name_begin(name[0])) names.insert(name);
   if (takes_state(program, set_up)) names.insert(k_state);
   if (set_up.sets.changes_folder) names.insert(k_folder);
-  if (!set_up.sets.limits.empty()) names.insert(k_limits);
+  if (!set_up.sets.limits.empty()) names.insert(k_limits_handed_on);
   if (set_up.hands_on_code) names.insert(k_code);
   return names;
 }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace dts::convert {
 namespace {
@@ -36,6 +37,7 @@ class Expander {
         programs_(programs),
         known_(known),
         nodes_(nodes, known),
+        all_nodes_(nodes),
         decides_(decides),
         made_{Rewrite(text)} {}
 
@@ -52,12 +54,35 @@ class Expander {
       const Span span = with_sign(text_, one);
       made_.script.keep({at, span.begin});
       if (!rewrite(one, span, depth)) {
-        made_.script.keep(span);
+        keep(one, span);
         follow(one);
       }
       at = std::max(at, span.end);
     }
     made_.script.keep({at, range.end});
+  }
+
+  // With the numbers of nodes in arrays, ${#NODES[@]}: its programs may be of roles, which see
+  // other nodes.
+  void keep(const Statement& one, const Span& span) {
+    const SetNames sets = set_names(one);
+    std::map<std::size_t, const shell::Piece*> counts;
+    if (decides_ && sets.functions.empty() && !has_documents(one))
+      each_expansion({one}, [&](const shell::Piece& piece) {
+        if (counts_elements(piece) && sets.arrays.count(piece.text) == 0 &&
+            nodes_.nodes_of_array(piece.text))
+          counts[piece.span.begin] = &piece;
+      });
+    std::size_t at = span.begin;
+    for (const auto& [begin, piece] : counts) {
+      if (begin < at || piece->span.end > span.end) continue;
+      made_.script.keep({at, begin});
+      const std::size_t size = nodes_.nodes_of_array(piece->text)->size();
+      made_.script.insert(size == all_nodes_ ? "${SLURM_NNODES}" : std::to_string(size));
+      at = piece->span.end;
+      for (std::size_t i = begin; i < at; ++i) made_.script.drop(i);
+    }
+    made_.script.keep({at, span.end});
   }
 
   void follow(const Statement& one) { convert::follow(one, known_, nodes_); }
@@ -234,6 +259,7 @@ class Expander {
   const std::vector<Span>& programs_;
   Known& known_;
   NodeValues nodes_;
+  std::size_t all_nodes_;
   std::size_t programs_made_ = 0;  // by loops, as if no condition omitted any
   bool decides_;
   Expanded made_;

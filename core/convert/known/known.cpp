@@ -214,6 +214,10 @@ void Known::set_defaults(const Command& command, const SetNames& names) {
 
 KnownText Known::variable(const std::string& name) const {
   if (changing_.count(name) > 0) return {};
+  if (name.size() > 1 && name[0] == '#') {
+    const auto count = elements(name.substr(1));
+    return count ? KnownText{TextKind::exact, std::to_string(*count)} : KnownText{};
+  }
   if (const auto found = values_.find(name); found != values_.end())
     return found->second ? KnownText{TextKind::exact, *found->second} : KnownText{};
   if (name.empty() || !shell::is_name_begin(name[0]) || is_one_of(k_changed_by_shell, name))
@@ -229,8 +233,11 @@ KnownText Known::variable(const std::string& name) const {
   return {TextKind::exact, value.value_or(""), value.has_value()};
 }
 
-KnownVariables Known::variables() const {
-  return [this](const std::string& name) { return variable(name); };
+std::optional<std::size_t> Known::elements(const std::string& array) const {
+  if (changing_.count(array) > 0) return std::nullopt;
+  if (const auto all = arrays_.find(array); all != arrays_.end()) return all->second.size();
+  const auto count = counts_.find(array);
+  return count == counts_.end() ? std::nullopt : count->second;
 }
 
 KnownText Known::text(const shell::Word& word) const {
@@ -247,6 +254,12 @@ std::optional<bool> Known::add_several(const Piece& one, std::vector<std::string
     const auto array = arrays_.find(one.text);
     if (array == arrays_.end() || changing_.count(one.text) > 0) return false;
     words.insert(words.end(), array->second.begin(), array->second.end());
+    return true;
+  }
+  if (one.kind == Piece::Kind::parameter && one.operation == "![@]") {
+    const auto count = elements(one.text);
+    if (!count || *count > k_most_turns) return false;
+    for (std::size_t i = 0; i < *count; ++i) words.push_back(std::to_string(i));
     return true;
   }
   if (one.quoted) return std::nullopt;

@@ -31,6 +31,11 @@ class Known {
 
   void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
 
+  // The number of elements of an array whose elements only the job knows; nullopt: not known.
+  void set_count(const std::string& array, std::optional<std::size_t> count) {
+    counts_[array] = count;
+  }
+
   // The variables that it may set are no longer known.
   void forget(const SetNames& names);
 
@@ -46,11 +51,16 @@ class Known {
   enum class Trust { all, own_names, nothing };  // of variables that no line so far has set
 
   void see(const shell::Command& command);
+  [[nodiscard]] std::optional<std::size_t> elements(const std::string& array) const;
   void assign(const shell::Assignment& one);
   [[nodiscard]] bool follow_plain(const shell::Command& command, const SetNames& names);
   void follow_assignments(const shell::Command& command, const SetNames& names);
   void set_defaults(const shell::Command& command, const SetNames& names);
-  [[nodiscard]] KnownVariables variables() const;
+
+  [[nodiscard]] KnownVariables variables() const {
+    return [this](const std::string& name) { return variable(name); };
+  }
+
   [[nodiscard]] std::optional<bool> add_several(const shell::Piece& one,
                                                 std::vector<std::string>& words) const;
   [[nodiscard]] bool add_word(const shell::Word& word, std::vector<std::string>& words) const;
@@ -63,7 +73,8 @@ class Known {
   Names changing_;  // set by functions of the script, or changed by declare -i
   std::map<std::string, std::optional<std::string>> values_;  // nullopt: set, but not known
   std::map<std::string, std::vector<std::string>> arrays_;
-  std::size_t spent_ = 0;  // bytes of all values so far
+  std::map<std::string, std::optional<std::size_t>> counts_;  // of elements that are not known
+  std::size_t spent_ = 0;                                     // bytes of all values so far
 };
 
 }  // namespace dts::convert

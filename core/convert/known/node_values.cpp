@@ -2,7 +2,6 @@
 #include "core/convert/known/node_values.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/lint/script/program.hpp"
 #include "core/lint/script/values.hpp"
 
 #include <algorithm>
@@ -14,23 +13,6 @@ using shell::Command;
 using shell::Piece;
 using shell::Word;
 using MaybeNodes = std::optional<NodeRange>;
-
-// Of one host they make one host, whatever they cut out of its line.
-constexpr std::string_view k_line_filters[] = {
-    "awk", "cut", "tr", "grep", "sed", "sort", "uniq", "xargs", "cat"};
-
-// What prints the name or an address of the node that it runs on.
-constexpr std::string_view k_askers[] = {"hostname", "ip", "ifconfig"};
-
-// The commands of a substitution that print: without IFS=, and the like.
-const shell::Pipeline* printing(const shell::Statements& commands) {
-  if (commands.empty() || commands.back().pipelines.empty()) return nullptr;
-  for (std::size_t i = 0; i + 1 < commands.size(); ++i) {
-    const Command* one = simple_command(commands[i]);
-    if (one == nullptr || !one->words.empty()) return nullptr;
-  }
-  return &commands.back().pipelines[0];
-}
 
 // Whether a command of the statement has the variable, or its name, in one of its words.
 bool reads(const shell::Statement& statement, const std::string& name) {
@@ -57,6 +39,12 @@ MaybeNodes NodeValues::nodes_of(const OwnNodes& own, std::optional<std::uint64_t
 void follow(const shell::Statement& statement, Known& known, NodeValues& nodes) {
   known.follow(statement);
   nodes.follow(statement);
+  const SetNames sets = set_names(statement);
+  for (const auto* all : {&sets.variables, &sets.arrays})
+    for (const std::string& name : *all) {
+      const MaybeNodes elements = nodes.nodes_of_array(name);
+      known.set_count(name, elements ? std::optional(elements->size()) : std::nullopt);
+    }
   const Command* command = simple_command(statement);
   if (command == nullptr || statement.background) return;
   for (const shell::Assignment& one : command->assignments)
@@ -86,9 +74,14 @@ void NodeValues::follow(const shell::Statement& statement) {
 
 void NodeValues::assign(const shell::Assignment& one) {
   MaybeNodes nodes;
+  bool has_words = one.is_array || this->has_words(one.value);
   if (one.is_array) {
     for (const Word& word : one.elements) {
       const MaybeNodes next = nodes_of(word);
+      const Piece* piece = only_piece(word);
+      const bool is_split =
+          piece != nullptr && (!piece->quoted || piece->operation.starts_with("[@]"));
+      has_words = has_words && next && (next->size() == 1 || (is_split && this->has_words(word)));
       const bool fits = next && (!nodes || nodes->end == next->begin);
       if (!fits) return (void)values_.erase(one.name);
       nodes = nodes ? NodeRange{nodes->begin, next->end} : *next;
@@ -97,7 +90,7 @@ void NodeValues::assign(const shell::Assignment& one) {
     nodes = nodes_of(one.value);
   }
   if (!nodes) return (void)values_.erase(one.name);
-  values_[one.name] = {*nodes, one.is_array};
+  values_[one.name] = {*nodes, one.is_array, has_words};
 }
 
 // mapfile -t NODES < <(scontrol show hostnames)
@@ -110,12 +103,48 @@ void NodeValues::read_lines(const Command& command) {
   const MaybeNodes nodes = piece->kind == Piece::Kind::process
                                ? of_commands(piece->commands)
                                : nodes_of(command.redirections[0].target);
-  if (nodes) values_[name] = {*nodes, true};
+  const bool has_words = piece->kind == Piece::Kind::process
+                             ? list_hosts(piece->commands)
+                             : this->has_words(command.redirections[0].target);
+  if (nodes) values_[name] = {*nodes, true, has_words};
+}
+
+bool NodeValues::has_words(const Word& word) const {
+  const Piece* piece = only_piece(word);
+  if (piece == nullptr) return false;
+  if (piece->kind == Piece::Kind::command) return list_hosts(piece->commands);
+  const auto value = values_.find(piece->text);
+  return piece->kind == Piece::Kind::parameter && value != values_.end() && value->second.has_words;
+}
+
+// ${NODES[1]},${NODES[2]}
+MaybeNodes NodeValues::of_list(const Word& word) const {
+  MaybeNodes nodes;
+  bool is_next = true;
+  for (const Piece& piece : word.pieces) {
+    if (piece.kind == Piece::Kind::literal && (piece.text.empty() || piece.text == ",")) {
+      is_next = is_next || !piece.text.empty();
+      continue;
+    }
+    const MaybeNodes next =
+        is_next && piece.kind == Piece::Kind::parameter ? of_parameter(piece) : std::nullopt;
+    if (!next || (nodes && nodes->end != next->begin)) return std::nullopt;
+    nodes = NodeRange{nodes ? nodes->begin : next->begin, next->end};
+    is_next = false;
+  }
+  return nodes;
+}
+
+MaybeNodes NodeValues::nodes_of_array(const std::string& name) const {
+  const auto value = values_.find(name);
+  const bool has_elements =
+      value != values_.end() && value->second.is_array && value->second.has_words;
+  return has_elements ? MaybeNodes(value->second.nodes) : std::nullopt;
 }
 
 MaybeNodes NodeValues::nodes_of(const Word& word) const {
   const Piece* piece = only_piece(word);
-  if (piece == nullptr) return std::nullopt;
+  if (piece == nullptr) return of_list(word);
   if (piece->kind == Piece::Kind::parameter) return of_parameter(*piece);
   if (piece->kind == Piece::Kind::command) return of_commands(piece->commands);
   return std::nullopt;
@@ -176,92 +205,6 @@ MaybeNodes NodeValues::of_slice(const Value& value, const std::string& operation
   if (!from || !count || *from < 0 || *from >= size || *count < 1) return std::nullopt;
   return NodeRange{nodes.begin + static_cast<std::size_t>(*from),
                    nodes.begin + static_cast<std::size_t>(std::min(*from + *count, size))};
-}
-
-MaybeNodes NodeValues::of_commands(const shell::Statements& commands) const {
-  const shell::Pipeline* pipeline = printing(commands);
-  if (pipeline == nullptr || commands.back().pipelines.size() != 1) return std::nullopt;
-  return piped(*pipeline, pipeline->commands.size());
-}
-
-MaybeNodes NodeValues::piped(const shell::Pipeline& pipeline, std::size_t commands) const {
-  MaybeNodes nodes = of_command(pipeline.commands[0]);
-  for (std::size_t i = 1; i < commands && nodes; ++i)
-    nodes = filtered(pipeline.commands[i], *nodes);
-  return nodes;
-}
-
-std::optional<std::size_t> NodeValues::count_in(const Word& word) const {
-  const Piece* piece = only_piece(word);
-  const shell::Pipeline* pipeline =
-      piece != nullptr && piece->kind == Piece::Kind::command ? printing(piece->commands) : nullptr;
-  if (pipeline == nullptr || pipeline->commands.size() < 2) return std::nullopt;
-  const Command& last = pipeline->commands.back();
-  // Other commands print more than one word or line for a node, or one for several.
-  const bool counts = lint::base_name(first_word(pipeline->commands[0])) == "scontrol" &&
-                      last.kind == Command::Kind::simple && last.words.size() == 2 &&
-                      first_word(last) == "wc" &&
-                      (literal_of(last.words[1]) == "-l" || literal_of(last.words[1]) == "-w");
-  const MaybeNodes nodes = counts ? piped(*pipeline, pipeline->commands.size() - 1) : std::nullopt;
-  return nodes ? std::optional(nodes->size()) : std::nullopt;
-}
-
-MaybeNodes NodeValues::of_command(const Command& command) const {
-  if (command.kind != Command::Kind::simple) return std::nullopt;
-  const std::string verb = lint::base_name(first_word(command));
-  const auto& words = command.words;
-  if (is_one_of(k_askers, verb)) return NodeRange{0, 1};
-  if (verb == "srun") {
-    const bool asks = std::any_of(words.begin(), words.end(), [](const Word& one) {
-      return is_one_of(k_askers, lint::base_name(literal_of(one)));
-    });
-    const auto where = own_nodes_of(command, command.span.end);
-    return asks && where ? nodes_of(*where, 1) : std::nullopt;
-  }
-  if (verb == "scontrol") {
-    const bool shows = words.size() > 2 && literal_of(words[1]) == "show" &&
-                       literal_of(words[2]).starts_with("hostname");
-    if (!shows) return std::nullopt;
-    return words.size() == 3 ? MaybeNodes(NodeRange{0, nodes_}) : nodes_of(words[3]);
-  }
-  const bool names = verb == "echo" || verb == "getent" || verb == "host" || verb == "dig";
-  return names && words.size() > 1 ? nodes_of(words.back()) : std::nullopt;
-}
-
-// sed -n 2p, sed -n "$((i + 1))p"
-MaybeNodes NodeValues::line_of(const Command& filter, NodeRange nodes) const {
-  if (filter.words.size() != 3 || literal_of(filter.words[1]) != "-n") return std::nullopt;
-  const KnownText known = known_.text(filter.words[2]);
-  const std::string& line = known.text;
-  const auto number = known.is_exact() && line.ends_with('p')
-                          ? parse_number(line.substr(0, line.size() - 1))
-                          : std::nullopt;
-  if (!number || *number == 0 || *number > nodes.size()) return std::nullopt;
-  const std::size_t begin = nodes.begin + static_cast<std::size_t>(*number) - 1;
-  return NodeRange{begin, begin + 1};
-}
-
-MaybeNodes NodeValues::filtered(const Command& filter, NodeRange nodes) const {
-  const std::string verb = first_word(filter);
-  if (nodes.size() == 1 && (is_one_of(k_line_filters, verb) || verb == "head" || verb == "tail"))
-    return nodes;
-  if (verb == "sort" || verb == "uniq") return nodes;
-  if (verb == "sed") return line_of(filter, nodes);
-  if (verb != "head" && verb != "tail") return std::nullopt;
-  // head -n 1, head -1, tail -n +2
-  std::string count;
-  for (std::size_t i = 1; i < filter.words.size(); ++i) count += literal_of(filter.words[i]);
-  if (!count.starts_with('-')) return std::nullopt;
-  count.erase(0, count.starts_with("-n") ? 2 : 1);
-  const bool is_from = verb == "tail" && count.starts_with('+');
-  const auto number = parse_number(is_from ? count.substr(1) : count);
-  if (!number || *number == 0) return std::nullopt;
-  const std::size_t some = std::min<std::size_t>(*number, nodes.size());
-  if (is_from)
-    return *number > nodes.size() ? std::nullopt
-                                  : MaybeNodes(NodeRange{nodes.begin + some - 1, nodes.end});
-  return verb == "head" ? NodeRange{nodes.begin, nodes.begin + some}
-                        : NodeRange{nodes.end - some, nodes.end};
 }
 
 }  // namespace dts::convert

@@ -43,6 +43,9 @@ class NodeValues {
   [[nodiscard]] std::optional<NodeRange> nodes_of(const shell::Word& word) const;
   [[nodiscard]] std::optional<NodeRange> nodes_of(const std::string& variable) const;
 
+  // Those of an array, an element each.
+  [[nodiscard]] std::optional<NodeRange> nodes_of_array(const std::string& name) const;
+
   // How many nodes the word counts: $(scontrol show hostnames | wc -l); nullopt: it counts none.
   [[nodiscard]] std::optional<std::size_t> count_in(const shell::Word& word) const;
 
@@ -54,12 +57,16 @@ class NodeValues {
   struct Value {
     NodeRange nodes;
     bool is_array = false;
+    bool has_words = false;  // one for each node, unlike in n[0-3]
   };
 
   using MaybeNodes = std::optional<NodeRange>;
 
   void assign(const shell::Assignment& one);
   void read_lines(const shell::Command& command);
+  [[nodiscard]] static bool list_hosts(const shell::Statements& commands);
+  [[nodiscard]] bool has_words(const shell::Word& word) const;
+  [[nodiscard]] MaybeNodes of_list(const shell::Word& word) const;
   [[nodiscard]] MaybeNodes of_parameter(const shell::Piece& piece) const;
   [[nodiscard]] std::optional<std::int64_t> number(std::string text) const;
   [[nodiscard]] MaybeNodes of_element(const Value& value, const std::string& index) const;
@@ -76,7 +83,7 @@ class NodeValues {
 };
 
 // The statement has been run, once: both follow it, and `known` gets the numbers of nodes that it
-// counts: N=$(scontrol show hostnames | wc -l).
+// counts, N=$(scontrol show hostnames | wc -l), and those of arrays, ${#NODES[@]}.
 void follow(const shell::Statement& statement, Known& known, NodeValues& nodes);
 
 }  // namespace dts::convert

@@ -18,7 +18,7 @@ bool changes_limits(const Part& part) {
 }
 
 // umask 077, ulimit -s unlimited
-bool is_option(const Part& part) {
+bool is_limit_option(const Part& part) {
   return changes_limits(part) && part.verdict.kind == Verdict::Kind::option;
 }
 
@@ -59,7 +59,7 @@ void settle_limits(std::vector<Part>& parts, std::size_t last) {
     Part& part = parts[i];
     if (i == last) is_used = false;  // a tear-down has a shell of its own
     is_used = is_used || is_limited(part);
-    if (!is_option(part)) continue;
+    if (!is_limit_option(part)) continue;
     if (i > last && !is_used)
       part.verdict = {Verdict::Kind::unnecessary, "no line behind it needs it"};
     else if (i > last || !are_options)
@@ -89,10 +89,21 @@ void lose_limits(const std::vector<Part>& parts,
   }
 }
 
+std::string hand_on_limits(const Names& limits) {
+  std::vector<std::string> commands;
+  std::string values;
+  for (const std::string& one : limits)
+    if (one.size() == 1) values += " -" + one + " $(ulimit -S" + one + ")";
+  if (limits.count("umask") > 0) commands.emplace_back("umask $(umask)");
+  // As srun hands them on, which leaves the hard limits alone.
+  if (!values.empty()) commands.push_back("ulimit -S" + values);
+  return std::string("export ") + k_limits_handed_on + "=\"" + join(commands, "; ") + "\"\n";
+}
+
 std::string limits_before(const std::vector<Part>& parts, std::size_t last) {
   std::string lines;
   for (std::size_t i = 0; i < last; ++i)
-    if (is_option(parts[i])) lines += parts[i].item.source + "\n";
+    if (is_limit_option(parts[i])) lines += parts[i].item.source + "\n";
   return lines;
 }
 

@@ -15,6 +15,12 @@ void lose_limits(const std::vector<Part>& parts,
                  std::vector<Program>& programs,
                  const std::vector<std::size_t>& places);
 
+inline constexpr const char* k_limits_handed_on = "SCRIPT_LIMITS";
+inline constexpr const char* k_take_limits = "eval \"$SCRIPT_LIMITS\"\n";
+
+// A shell's text that hands on the values of `limits`, of SetNames, in SCRIPT_LIMITS.
+[[nodiscard]] std::string hand_on_limits(const Names& limits);
+
 // The lines before `last` that are options, as text for a tear-down, whose shell is another.
 [[nodiscard]] std::string limits_before(const std::vector<Part>& parts, std::size_t last);
 

@@ -257,9 +257,14 @@ class Casting {
 
   void find_addresses() {
     for (const auto& [name, nodes] : held_)
-      for (const Troupe& role : cast_.roles)
-        if (nodes && *nodes == NodeRange{role.nodes.begin, role.nodes.begin + 1})
-          cast_.addresses[name] = "DTSUBMIT_ROLE_" + spec::variable_name(role.name) + "_ADDR";
+      for (const Troupe& role : cast_.roles) {
+        const NodeRange first{role.nodes.begin, role.nodes.begin + 1};
+        if (!nodes || !nodes->meets(first)) continue;
+        const std::string address = "DTSUBMIT_ROLE_" + spec::variable_name(role.name) + "_ADDR";
+        if (*nodes == first) cast_.addresses[name] = address;
+        if (values_.nodes_of_array(name))
+          cast_.addresses[name + "[" + std::to_string(first.begin - nodes->begin) + "]"] = address;
+      }
   }
 
   const std::vector<Part>& parts_;

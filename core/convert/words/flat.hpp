@@ -65,7 +65,8 @@ class Inliner {
   // For a script that a shell of this one runs, `bash -c TEXT`: it sees what is exported.
   [[nodiscard]] Inliner inner(std::string_view text) const;
 
-  // From now on, expands a name as another one: head_node_ip as MASTER_ADDR.
+  // From now on, expands a name, or an element NODES[0], as another name: head_node_ip as
+  // MASTER_ADDR.
   void rename(const std::string& name, const std::string& other) { others_[name] = other; }
 
   // No line of the script changes the folder: $PWD is the submission's folder.

@@ -212,8 +212,10 @@ std::string Inliner::source_of(const Piece& piece) {
     return with_numbers(source.starts_with("$[") ? "$((" + piece.text + "))" : std::string(source));
   if (has_one_folder_ && (source == "$(pwd)" || source == "`pwd`")) return "$PWD";
   if (piece.kind != Piece::Kind::parameter) return std::string(source);
-  const auto other = others_.find(piece.text);
-  if (other != others_.end() && (piece.operation.empty() || piece.operation[0] == ':'))
+  const bool is_element = piece.operation.starts_with("[");
+  const auto other = others_.find(piece.text + (is_element ? piece.operation : ""));
+  if (other != others_.end() &&
+      (piece.operation.empty() || is_element || piece.operation[0] == ':'))
     return "$" + other->second;
   std::string text(source);
   // ${NAME:-$OTHER}

@@ -55,8 +55,9 @@ class Expansion {
   }
 
   KnownText parameter(const Piece& one, int depth) const {
-    const KnownText value = variables_(one.text);
     const std::string& operation = one.operation;
+    if (counts_elements(one)) return variables_("#" + one.text);
+    const KnownText value = variables_(one.text);
     if (operation.empty()) return value;
     const bool looks_at_text = operation[0] == ':';
     const std::size_t sign = looks_at_text ? 1 : 0;

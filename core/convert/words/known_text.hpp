@@ -33,7 +33,7 @@ struct KnownText {
   [[nodiscard]] bool is_exact() const { return kind == Kind::exact; }
 };
 
-// What variables hold: their names to their values.
+// What variables hold: their names to their values. "#NAME" is the number of elements of an array.
 using KnownVariables = std::function<KnownText(const std::string& name)>;
 
 // As if the word were in quotes: $NAME, ${NAME:-x} and the like, $((...)), $(pwd), $(cd x; pwd).

@@ -168,6 +168,11 @@ std::string first_word(const Command& command) {
   return command.words.empty() ? "" : literal_of(command.words[0]);
 }
 
+bool counts_elements(const shell::Piece& piece) {
+  return piece.kind == shell::Piece::Kind::parameter &&
+         (piece.operation == "#[@]" || piece.operation == "#[*]");
+}
+
 const shell::Piece* only_piece(const shell::Word& word) {
   const shell::Piece* only = nullptr;
   for (const shell::Piece& piece : word.pieces) {

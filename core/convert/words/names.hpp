@@ -33,7 +33,7 @@ struct SetNames {
   Names exported;   // of the variables
   Names inherited;  // of these: without `export`, as they are in most jobs' environment
   Names converted;  // their values are not what the script assigns: declare -i, -l, -u, -n
-  Names limits;     // of umask and ulimit, see limits.hpp
+  Names limits;     // what it changes of these: "umask", and of ulimit "n"
   bool changes_folder = false;
 };
 
@@ -67,6 +67,9 @@ void each_expansion(const shell::Statements& statements,
 
 // The only piece of a word, whether in quotes or not; null: it has several, or none.
 [[nodiscard]] const shell::Piece* only_piece(const shell::Word& word);
+
+// ${#NAME[@]}
+[[nodiscard]] bool counts_elements(const shell::Piece& piece);
 
 // ${NAME=x} and ${NAME:=x}
 [[nodiscard]] bool sets_default(const shell::Piece& piece);

@@ -76,10 +76,13 @@ class Calculator {
     if (begin < text_.size() && text_[begin] == '$') ++begin;
     const bool is_braced = begin > at_ && begin < text_.size() && text_[begin] == '{';
     if (is_braced) ++begin;
-    std::size_t end = begin;
+    const bool counts = is_braced && text_.substr(begin).starts_with('#');  // ${#NAME[@]}
+    const std::size_t name = begin + (counts ? 1 : 0);
+    std::size_t end = name;
     while (end < text_.size() && shell::is_name_char(text_[end])) ++end;
-    if (end == begin || (is_braced && (end >= text_.size() || text_[end] != '}')))
-      return std::nullopt;
+    if (end == name) return std::nullopt;
+    if (counts) return elements(begin, end);
+    if (is_braced && (end >= text_.size() || text_[end] != '}')) return std::nullopt;
     const std::string word(text_.substr(begin, end - begin));
     at_ = end + (is_braced ? 1 : 0);
     if (const auto number = parse_number(word))
@@ -87,6 +90,16 @@ class Calculator {
                  ? MaybeNumber(static_cast<std::int64_t>(*number))
                  : std::nullopt;
     return variable_(word);
+  }
+
+  // #NAME from `begin` to `end`, with [@]} behind it.
+  MaybeNumber elements(std::size_t begin, std::size_t end) {
+    for (const std::string_view all : {"[@]}", "[*]}"})
+      if (text_.substr(end).starts_with(all)) {
+        at_ = end + all.size();
+        return variable_(std::string(text_.substr(begin, end - begin)));
+      }
+    return std::nullopt;
   }
 
   std::string_view text_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/variable_name.hpp"
-#include "core/convert/words/limits.hpp"
 #include "core/convert/words/names.hpp"
 #include "core/shell/arithmetic.hpp"
 #include "core/shell/parse.hpp"
@@ -37,6 +36,43 @@ std::string name_in_quotes(const shell::Word& word) {
   if (equals == std::string::npos) return "";
   std::string name = text.substr(0, equals);
   return is_variable_name(name) ? name : "";
+}
+
+constexpr std::string_view k_ulimit_letters = "cdflmnstuv";
+
+bool is_dashed(const std::string& word) {
+  return word.size() > 1 && word[0] == '-';
+}
+
+// ulimit -Sn 4096 -c 0; without a value, it prints.
+Names letters_of(const shell::Command& ulimit) {
+  std::string letters;
+  bool has_value = false;
+  for (std::size_t i = 1; i < ulimit.words.size(); ++i) {
+    const std::string word = literal_of(ulimit.words[i]);
+    if (is_dashed(word))
+      letters += word.substr(1);
+    else if (word.empty() && i == 1)  // ulimit $OPTIONS
+      letters += k_ulimit_letters;
+    has_value = has_value || !is_dashed(word);
+  }
+  Names names;
+  if (!has_value) return names;
+  for (const char letter : letters)
+    if (letter != 'H' && letter != 'S') names.insert(std::string(1, letter));
+  if (names.empty()) names.insert("f");  // bash(1), ulimit: without an option, -f is assumed
+  return names;
+}
+
+// "umask", or letters of ulimit, "n": what the command changes of them.
+Names limits_set_by(const shell::Command& command) {
+  const std::string verb = first_word(command);
+  if (verb == "ulimit") return letters_of(command);
+  Names names;
+  if (verb == "umask")
+    for (std::size_t i = 1; i < command.words.size(); ++i)
+      if (!is_dashed(literal_of(command.words[i]))) names.insert(verb);
+  return names;
 }
 
 class Collector {

@@ -210,3 +210,22 @@ TEST_CASE("an environment definition file is lost: only srun reads it") {
   CHECK_FALSE(job_with("srun --environment=/e.toml ./a\n").is_lossless());
   CHECK_FALSE(job_with("#SBATCH --environment=/e.toml\nsrun ./a\n").is_lossless());
 }
+
+TEST_CASE("roles on counted and listed nodes, at the address of an array's element") {
+  const std::string begin = "NODES=($(scontrol show hostnames))\nREST=(\"${NODES[@]:1}\")\n";
+  const std::string head = "srun -N1 -n1 -w ${NODES[0]} ./serve --all ${#NODES[@]} &\nsleep 5\n";
+  for (const std::string place : {"-w $(IFS=,; echo \"${REST[*]}\") -N ${#REST[@]} -n ${#REST[@]}",
+                                  "-w ${NODES[1]},${NODES[2]} -N 2 -n 2",
+                                  "-w \"${NODES[1]},${NODES[2]}\" -N $((${#NODES[@]} - 1)) -n 2"}) {
+    CAPTURE(place);
+    const Reduced made("#!/bin/bash\n#SBATCH -N 3 --ntasks-per-node=1\n" + begin + head + "srun " +
+                       place + " ./ask \"${NODES[0]}:80\" --of ${#REST[@]}\n");
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("./serve --all 3"));
+    CHECK(made.job_has("exec ./ask \"$DTSUBMIT_ROLE_SERVE_ADDR\":80 --of 2"));
+    CHECK(made.job_has("nodes = \"2\""));
+  }
+  const Reduced gap("#!/bin/bash\n#SBATCH -N 3 --ntasks-per-node=1\n" + begin + head +
+                    "srun -w ${NODES[0]},${NODES[2]} -N2 -n2 ./ask\n");
+  CHECK_FALSE(gap.made.is_lossless());
+}

@@ -142,3 +142,37 @@ TEST_CASE("ranks see the GPUs that Slurm shows them: those of the node, or their
     if (*one.view != '\0') CHECK(made.job_has(std::string("gpu_view = \"") + one.view + "\"\n"));
   }
 }
+
+TEST_CASE("the number of nodes in an array is known") {
+  const std::string start =
+      "srun -N1 -n1 -w ${NODES[$i]} torchrun --nnodes=${#NODES[@]} --node_rank=$i "
+      "--nproc_per_node=4 --master_addr=${NODES[0]} train.py &\n";
+  for (const std::string nodes : {"NODES=($(scontrol show hostnames))",
+                                  "LIST=$(scontrol show hostnames)\nNODES=($LIST)",
+                                  "A=($(scontrol show hostnames))\nNODES=(\"${A[@]}\")",
+                                  "mapfile -t NODES < <(scontrol show hostnames)",
+                                  "readarray -t NODES <<< \"$(scontrol show hostnames)\""})
+    for (const std::string turns : {"i in $(seq 0 $((${#NODES[@]} - 1)))",
+                                    "((i = 0; i < ${#NODES[@]}; i++))",
+                                    "i in \"${!NODES[@]}\"",
+                                    "i in ${!NODES[@]}"}) {
+      CAPTURE(nodes);
+      CAPTURE(turns);
+      const Reduced made = of_nodes(nodes + "\nfor " + turns + "; do\n" + start + "done\nwait\n");
+      CHECK(made.made.is_lossless());
+      CHECK(made.job_has("nodes = 2\n"));
+      CHECK(made.job_has("command = [\"torchrun\", \"train.py\"]"));
+    }
+  // One element, whatever it holds.
+  for (const std::string nodes : {"NODES=(\"$(scontrol show hostnames)\")",
+                                  "NODES=($SLURM_JOB_NODELIST)",
+                                  "NODES=($(echo $SLURM_JOB_NODELIST))",
+                                  "NODES=($(scontrol show hostnames))\nNODES[2]=x",
+                                  "NODES=($(scontrol show hostnames))\nNODES+=(x)",
+                                  "f() { NODES=(x); }\nNODES=($(scontrol show hostnames))\nf"}) {
+    CAPTURE(nodes);
+    const Reduced made =
+        of_nodes(nodes + "\nfor i in \"${!NODES[@]}\"; do\n" + start + "done\nwait\n");
+    CHECK_FALSE(made.made.is_lossless());
+  }
+}
