@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -66,6 +68,23 @@ bool is_found_by_set_up(const spec::JobSpec& spec) {
   return sets_up && spec.command[0].find('/') == std::string::npos;
 }
 
+// gcc a.c -o prog, chmod +x ./prog, cat > prog: a line names the file, and may make it.
+bool is_made_by(const std::vector<std::string>& lines, const std::string& file) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  const auto is_of_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  const auto names = [&](const std::string& line) {
+    for (std::size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
+      const std::size_t end = at + name.size();
+      if ((at == 0 || !is_of_word(line[at - 1])) && (end == line.size() || !is_of_word(line[end])))
+        return true;
+    }
+    return false;
+  };
+  return !name.empty() && std::any_of(lines.begin(), lines.end(), names);
+}
+
 // What to write in place of `name`, which cannot be run.
 std::string hint_for(const std::string& name, const Error& error) {
   if (std::string help = help_for_batch_script(name); !help.empty()) return help;
@@ -104,8 +123,11 @@ void warn_of_hosts(const std::vector<std::string>& command) {
               "omit that option: without it, only the job's node is used");
 }
 
-// The problem with the program, if any; warnings are printed at once.
-std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
+// The problem with the program, if any; warnings are printed at once. `before`: commands that run
+// before it, besides its set-up.
+std::optional<Diagnostic> problem_of(const spec::JobSpec& spec,
+                                     Reach reach,
+                                     const std::vector<std::string>& before = {}) {
   if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
   if (!spec.container.image.empty()) return problem_of_image(spec.container, reach);
   warn_of_script(spec.command);
@@ -114,6 +136,10 @@ std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   const std::string& name = spec.command[0];
   const auto found = resolve_program(name);
   if (found) return std::nullopt;
+  if (is_made_by(spec.setup, name) || is_made_by(before, name)) {
+    warn_with(found.error().message + " on this machine", "does the job make it?");
+    return std::nullopt;
+  }
   const bool is_missing = found.error().code == Errc::not_found;
   std::error_code failed;
   // The Python of an environment may be a link to one that only the nodes have.
@@ -167,25 +193,35 @@ void warn_of_set_up(const spec::JobSpec& spec) {
   for (const spec::Part& part : spec::parts_of(spec)) warn_of(part.job);
 }
 
+// Of the job and of its parts, each with the words that name the part.
+std::vector<std::pair<std::string, Diagnostic>> problems_of(const spec::JobSpec& spec,
+                                                            Reach reach) {
+  std::vector<std::pair<std::string, Diagnostic>> problems;
+  if (auto problem = problem_of(spec, reach)) problems.emplace_back("", *std::move(problem));
+  std::vector<std::string> before;
+  for (const spec::Part& part : spec::parts_of(spec)) {
+    if (auto problem = problem_of(part.job, reach, before))
+      problems.emplace_back(words_of(spec, part) + ": ", *std::move(problem));
+    if (!spec.steps.empty())
+      before.insert(before.end(), part.job.command.begin(), part.job.command.end());
+  }
+  return problems;
+}
+
 }  // namespace
 
 void check_program(Asked& asked, Reach reach) {
   warn_of_set_up(asked.spec);
-  if (auto problem = problem_of(asked.spec, reach)) asked.problems.push_back(*std::move(problem));
-  for (const spec::Part& part : spec::parts_of(asked.spec))
-    if (auto problem = problem_of(part.job, reach)) {
-      problem->where = words_of(asked.spec, part) + ": " + problem->where;
-      asked.problems.push_back(*std::move(problem));
-    }
+  for (auto& [part, problem] : problems_of(asked.spec, reach)) {
+    problem.where = part + problem.where;
+    asked.problems.push_back(std::move(problem));
+  }
 }
 
 void warn_of_program(const spec::JobSpec& spec) {
   warn_of_set_up(spec);
-  if (const auto problem = problem_of(spec, Reach::nodes))
-    warn_with(problem->message, problem->hint);
-  for (const spec::Part& part : spec::parts_of(spec))
-    if (const auto problem = problem_of(part.job, Reach::nodes))
-      warn_with(fmt::format("{}: {}", words_of(spec, part), problem->message), problem->hint);
+  for (const auto& [part, problem] : problems_of(spec, Reach::nodes))
+    warn_with(part + problem.message, problem.hint);
 }
 
 void check_stage(Asked& asked, Reach reach) {

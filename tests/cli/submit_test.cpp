@@ -96,6 +96,30 @@ TEST_CASE("a link to a program that only the nodes have, and an environment of a
   CHECK_FALSE(contains(image.err, "--venv"));
 }
 
+TEST_CASE("a program that the set-up or an earlier step makes may not be there yet") {
+  const Session session;
+  constexpr const char* k_made = "no program `./once` on this machine (does the job make it?)";
+  constexpr const char* k_missing = "no program `./once` on this machine (is the path right?)";
+  const auto said = [&](const Words& words) {
+    return session.dtsubmit(with({"--dry-run"}, words)).err;
+  };
+  for (const std::string line :
+       {"gcc a.c -o once", "cat > ./once <<'E'\nE", "cp x/once .", "make && chmod +x 'once'"}) {
+    CAPTURE(line);
+    CHECK(contains(said({"--setup", line, "--", "./once"}), k_made));
+  }
+  for (const std::string line : {"make", "./prepare once.txt", "rm -f sometimes/once-more"}) {
+    CAPTURE(line);
+    CHECK(contains(said({"--setup", line, "--", "./once"}), k_missing));
+  }
+  const std::string one = "[[steps]]\nname = \"a\"\ncommand = [\"cc\", \"-o\", \"once\"]\n";
+  const std::string two = "[[steps]]\nname = \"b\"\ncommand = [\"./once\"]\n";
+  REQUIRE(write_file(session.file("made.toml"), one + two));
+  REQUIRE(write_file(session.file("late.toml"), two + one));
+  CHECK(contains(said({"made.toml"}), k_made));
+  CHECK(contains(said({"late.toml"}), k_missing));
+}
+
 TEST_CASE("a dry run in JSON is one document, as it was") {
   const Session session;
   const Output output =
