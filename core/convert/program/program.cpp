@@ -246,18 +246,11 @@ class Maker {
     if (launch.starts_processes && launch.launcher == lint::Launcher::none) {
       Told told = told_options(expanded, launch.program_at, context_.facts);
       add_told(told, program_);
-      replace_deepspeed(all, launch);
+      replace_deepspeed(all, launch.program_at, told, program_);
       std::size_t at = 0;
       std::erase_if(all, [&](const FlatWord&) { return told.is_dropped[at++]; });
     }
     program_.words = std::move(all);
-  }
-
-  // On several nodes it would start the others itself, through ssh.
-  void replace_deepspeed(std::vector<FlatWord>& all, const lint::Launch& launch) {
-    if (launch.program != "deepspeed" || context_.facts.nodes < 2) return;
-    all[launch.program_at] = {{Segment::Kind::literal, "torchrun", true}};
-    program_.notes.emplace_back("deepspeed: torchrun starts the same processes on each node");
   }
 
   Program& program_;

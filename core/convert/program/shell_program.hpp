@@ -32,6 +32,12 @@ void add_layout(const Settings& settings, const lint::Job& job, Program& program
 // Puts the definitions that the program's text calls in front of it.
 void add_functions(const Program& functions, const lint::Job& job, Program& program);
 
+// If deepspeed, words[at], would start processes on other nodes by itself: torchrun in its place.
+void replace_deepspeed(std::vector<FlatWord>& words,
+                       std::size_t at,
+                       const Told& told,
+                       Program& program);
+
 // Notes one line for all of them.
 void add_told(Told& told, Program& program);
 

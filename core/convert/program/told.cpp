@@ -48,11 +48,19 @@ constexpr ToldRow k_told[] = {
     {"num_processes", ToldKind::all},
     {"num_nodes", ToldKind::place},
     {"num_gpus", ToldKind::processes},
+    {"num_accelerators", ToldKind::processes},
     {"hostfile", ToldKind::place},
+    {"H", ToldKind::place},
     {"launcher", ToldKind::place},
     {"launcher_args", ToldKind::place},
     {"no_ssh", ToldKind::dropped},
     {"no_ssh_check", ToldKind::dropped},
+    {"ssh_port", ToldKind::place},
+    {"force_multi", ToldKind::dropped},
+    {"save_pid", ToldKind::dropped},
+    {"bind_cores_to_rank", ToldKind::dropped},
+    {"bind_core_list", ToldKind::place},
+    {"no_local_rank", ToldKind::dropped},
     {"include", ToldKind::lost},
     {"exclude", ToldKind::lost},
     {"base_rank", ToldKind::place},
@@ -86,6 +94,7 @@ class ToldReader {
 
   Told read(std::size_t at) {
     const bool is_torchrun = is_of_torch(at);
+    told_.becomes_torchrun = lint::base_name(word(at)) == "deepspeed" && facts_.nodes > 1;
     for (at = behind_name(at); at < words_.size() && !ends_;) at = option(at);
     if (told_.reach == Reach::unknown && is_torchrun) told_.reach = Reach::one_by_default;
     return std::move(told_);
@@ -154,6 +163,9 @@ class ToldReader {
                          (row != nullptr || !word(at + 1).starts_with('-'));
     const std::size_t last = is_next ? at + 1 : at;
     note_reach(name, equals != std::string::npos ? text.substr(equals + 1) : word(last));
+    if (row == nullptr && told_.becomes_torchrun)
+      told_.losses.push_back(
+          fmt::format("{}: torchrun, which replaces deepspeed, has no such option", text));
     if (row != nullptr)
       judge(*row, at, last, equals != std::string::npos ? text.substr(equals + 1) : word(last));
     return last + 1;
@@ -167,7 +179,7 @@ class ToldReader {
         return told_.losses.push_back(
             fmt::format("{} chooses among the nodes: ask for them with --nodelist", word(at)));
       case ToldKind::processes:
-        if (!is_one_for_each_gpu(value, 1)) return;
+        if (!is_one_for_each_gpu(value, 1)) return told_.processes.push_back(at);
         break;
       case ToldKind::all:
         if (!is_one_for_each_gpu(value, facts_.nodes)) return;
@@ -199,6 +211,21 @@ Told told_options(const std::vector<lint::ExpandedWord>& words,
                   std::size_t at,
                   const Facts& facts) {
   return ToldReader(words, facts).read(at);
+}
+
+void replace_deepspeed(std::vector<FlatWord>& words,
+                       std::size_t at,
+                       const Told& told,
+                       Program& program) {
+  if (!told.becomes_torchrun) return;
+  words[at] = {{Segment::Kind::literal, "torchrun", true}};
+  for (const std::size_t place : told.processes) {
+    std::string& option = words[place].front().text;
+    option.replace(0, option.find('='), "--nproc_per_node");
+  }
+  program.notes.emplace_back(
+      "deepspeed: torchrun starts the same processes on each node, with LOCAL_RANK in place of "
+      "--local_rank");
 }
 
 void add_told(Told& told, Program& program) {

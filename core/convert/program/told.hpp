@@ -25,7 +25,9 @@ struct Told {
   std::vector<bool> is_dropped;    // for each word
   std::vector<std::string> notes;  // one for each option
   std::vector<std::string> losses;
+  std::vector<std::size_t> processes;  // options that stay: how many of a node
   Reach reach = Reach::unknown;
+  bool becomes_torchrun = false;  // deepspeed on several nodes, which would start the others by ssh
 };
 
 // `words` is a command whose launcher is words[at].

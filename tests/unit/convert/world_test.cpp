@@ -176,3 +176,24 @@ TEST_CASE("the number of nodes in an array is known") {
     CHECK_FALSE(made.made.is_lossless());
   }
 }
+
+TEST_CASE("options of deepspeed become those of torchrun, or are lost") {
+  const std::string begin = "deepspeed --hostfile hosts ";
+  for (const auto& [options, made] : std::vector<std::pair<std::string, std::string>>{
+           {"--num_gpus 2 train.py", R"(["torchrun", "--nproc_per_node", "2", "train.py"])"},
+           {"--num_gpus=2 train.py", R"(["torchrun", "--nproc_per_node=2", "train.py"])"},
+           {"--num_gpus 4 train.py --num_gpus 3", R"(["torchrun", "train.py", "--num_gpus", "3"])"},
+           {"--no_local_rank --bind_cores_to_rank --save_pid --force_multi -H x train.py",
+            R"(["torchrun", "train.py"])"},
+           {"--no_python --module train", R"(["torchrun", "--no_python", "--module", "train"])"},
+           {"--num_gpus=$GPUS train.py", "exec torchrun --nproc_per_node=$GPUS train.py"}}) {
+    CAPTURE(options);
+    const Reduced reduced = of_nodes(begin + options + "\n");
+    CHECK(reduced.made.is_lossless());
+    CHECK(reduced.job_has(made));
+  }
+  CHECK(of_nodes(begin + "--autotuning run train.py\n").says("deepspeed", "has no such option"));
+  CHECK(of_nodes(begin + "-i host1 train.py\n").became("deepspeed") == Became::lost);
+  CHECK(of_one_node("deepspeed --num_gpus 2 --autotuning run train.py\n")
+            .job_has(R"(["deepspeed", "--num_gpus", "2", "--autotuning", "run", "train.py"])"));
+}
