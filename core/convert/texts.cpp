@@ -80,13 +80,6 @@ bool expands(const std::string& text, const std::string& name) {
   return false;
 }
 
-// for ((i = 0; ...)), ((n++))
-bool is_counted(const std::string& text, const std::string& name) {
-  for (const char* form : {"((", "(( "})
-    if (text.find(form + name) != std::string::npos) return true;
-  return text.find(name + "++") != std::string::npos;
-}
-
 // Variables of `source` that nothing in sight sets: a file that the set-up reads may.
 std::vector<std::string> set_by_files(const SetUpText& set_up,
                                       const std::string& source,
@@ -98,6 +91,7 @@ std::vector<std::string> set_by_files(const SetUpText& set_up,
     own.variables.insert(sets.variables.begin(), sets.variables.end());
     own.arrays.insert(sets.arrays.begin(), sets.arrays.end());
   }
+  const Names calculated = names_in_arithmetic(source);
   for (const std::string& name : used_names(source)) {
     const bool is_seen = own.variables.count(name) + own.arrays.count(name) +
                              set_up.sets.variables.count(name) + set_up.sets.arrays.count(name) +
@@ -106,7 +100,8 @@ std::vector<std::string> set_by_files(const SetUpText& set_up,
     const bool is_known = is_given(name) || is_of_environment(name) || is_one_of(k_of_bash, name) ||
                           name.starts_with("DTSUBMIT_") || name.starts_with("BASH") ||
                           name.starts_with("SLURM");
-    if (!is_seen && !is_known && expands(source, name) && !is_counted(source, name) &&
+    const bool is_used = expands(source, name) || calculated.count(name) > 0;
+    if (!is_seen && !is_known && is_used &&
         !(options.environment && options.environment(name.c_str())))
       names.push_back(name);
   }
@@ -264,8 +259,10 @@ Names handed_on(const Program& program, const SetUpText& set_up) {
   const std::string source = program.needs_shell() ? program.source() : "";
   Names used = used_names(source);
   // Where there is arithmetic, every word may be a name.
+  const Names calculated = names_in_arithmetic(source);
   std::erase_if(used, [&](const std::string& name) {
-    return set_up.sets.variables.count(name) == 0 && !expands(source, name);
+    return set_up.sets.variables.count(name) + calculated.count(name) == 0 &&
+           !expands(source, name);
   });
   used.merge(used_names(program.folder));
   for (const std::string& name : used)

@@ -2,6 +2,7 @@
 #include "core/convert/words/names.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/shell/parse.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -67,6 +68,24 @@ Names used_names(std::string_view text) {
     }
     if (const std::string_view name = name_at(text, at); !name.empty()) names.emplace(name);
   }
+  return names;
+}
+
+Names names_in_arithmetic(std::string_view text) {
+  Names names;
+  const auto see = [&names](const shell::Piece& piece) {
+    names.merge(used_names("((" + piece.text + "))"));
+  };
+  const shell::Script script = shell::parse(text);
+  each_expansion(script.statements, [&see](const shell::Piece& piece) {
+    if (piece.kind == shell::Piece::Kind::arithmetic) see(piece);
+  });
+  each_command(script.statements, [&see](const Command& command) {
+    const bool is_expression = command.kind == Command::Kind::arithmetic ||
+                               (command.kind == Command::Kind::each && command.name.empty());
+    for (const shell::Word& word : command.words)
+      if (is_expression) std::for_each(word.pieces.begin(), word.pieces.end(), see);
+  });
   return names;
 }
 

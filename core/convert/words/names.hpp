@@ -17,6 +17,9 @@ using Names = std::set<std::string, std::less<>>;
 // arithmetic. Rather too many than too few.
 [[nodiscard]] Names used_names(std::string_view text);
 
+// Those in $((...)) and ((...)), where they need no $.
+[[nodiscard]] Names names_in_arithmetic(std::string_view text);
+
 // True for variables that login shells, modules, environments and Slurm set: a script that assigns
 // them without `export` changes its programs' environment, too.
 [[nodiscard]] bool is_of_environment(std::string_view name);

@@ -60,6 +60,16 @@ TEST_CASE("a size of the job that the script sets itself is not the job's") {
   CHECK(of_one_node(sets + "srun -n $SLURM_NTASKS ./a\n").became("srun") == Became::lost);
 }
 
+TEST_CASE("variables of sourced files in arithmetic are handed on") {
+  const Reduced made =
+      of_nodes("source conf.sh\nsrun ./a $((GLOBAL / (SLURM_NNODES * MICRO))) 'NOT((this))'\n");
+  CHECK(made.job_has("\nexport GLOBAL MICRO\n"));
+  const Reduced text = of_nodes("source conf.sh\nif (( BIG > 1 )); then srun ./a; fi\n");
+  CHECK(text.job_has("\nexport BIG\n"));
+  CHECK_FALSE(of_nodes("source conf.sh\nsrun ./a $((1 + 2)) word\n").job_has("export"));
+  CHECK_FALSE(of_nodes("source conf.sh\nN=4\nsrun ./a $((N * 2))\n").job_has("export"));
+}
+
 TEST_CASE("the value of a launcher's option is no program, and no missing option") {
   const Reduced open = of_one_node("mpirun -np ${RANKS} ./a\n");
   CHECK(open.became("mpirun") == Became::fill_in);
