@@ -7,23 +7,46 @@
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/options/limits.hpp"
 #include "core/convert/parts.hpp"
+#include "core/convert/words/once.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 namespace dts::convert {
 namespace {
 
+// A monitor in the background, whose dates are its own.
+bool watches_time_beside(const std::vector<Part>& parts, const Item& item) {
+  if (!item.statement->background) return false;
+  return watches_time(*item.statement) ||
+         std::any_of(parts.begin(), parts.end(), [&](const Part& one) {
+           return meets(one.item.sets.functions, item.words) && watches_time(*one.item.statement);
+         });
+}
+
+// Without the function `date` of same_for_all().
+std::string with_own_dates(std::string_view text) {
+  constexpr std::string_view k_unset = " unset -f date; ";
+  text = trim(text);
+  const bool is_list = text.starts_with("{ ") || (text[0] == '(' && !text.starts_with("(("));
+  return is_list ? fmt::format("{}{}{}", text[0], k_unset, trim(text.substr(1)))
+                 : fmt::format("{{{}{}; }}", k_unset, text);
+}
+
 std::string line_of(const Part& part,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
                     const LinePlace& place,
-                    const Turn& turn) {
+                    const Turn& turn,
+                    bool own_dates) {
   const Item& item = part.item;
   if (is_first_node(item, rendezvous, has_many_nodes)) return first_node_line(item) + "\n";
   std::string text = part.verdict.text.empty()
                          ? item.source.substr(0, item.source.size() - item.tail.size())
                          : part.verdict.text;
   if (has_many_nodes) text = with_first_node(item, std::move(text));
+  if (own_dates) text = with_own_dates(text);
   if (item.statement->background) text += " &";
   const std::string_view end = failure_of_line(item, part.failures.stop, place);
   if (place.are_pipe_codes_read && !end.empty() && part.verdict.text.empty())
@@ -116,7 +139,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const bool is_shared = i < shared && part.ended_at >= shared;
     const Turn turn{i, is_code_read, others_of(user, is_shared)};
     last = &part.item;
-    made.text += line_of(part, has_many_nodes, rendezvous, place, turn);
+    made.text += line_of(
+        part, has_many_nodes, rendezvous, place, turn, watches_time_beside(parts, part.item));
     if (is_tear_down) add_calls_of_files(part.item, functions, made.of_files);
     const SetNames& sets = part.item.sets;
     if (part.verdict.kind != Verdict::Kind::option)

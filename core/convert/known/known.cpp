@@ -256,7 +256,8 @@ std::optional<bool> Known::add_several(const Piece& one, std::vector<std::string
     words.insert(words.end(), array->second.begin(), array->second.end());
     return true;
   }
-  if (one.kind == Piece::Kind::parameter && one.operation == "![@]") {
+  if (one.kind == Piece::Kind::parameter &&
+      (one.operation == "![@]" || (one.operation == "![*]" && !one.quoted))) {
     const auto count = elements(one.text);
     if (!count || *count > k_most_turns) return false;
     for (std::size_t i = 0; i < *count; ++i) words.push_back(std::to_string(i));

@@ -200,7 +200,9 @@ std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down) {
   if (where == RunsOn::first_unless_function)
     notes.emplace_back("on the first node only, as in the script, or on each if it is a function");
   // A tear-down has the time of its own.
-  if (!is_tear_down && !same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
+  const bool watches = item.statement->background && watches_time(*item.statement);
+  if (!is_tear_down && !watches && !same_for_all(item.source).empty())
+    notes.emplace_back(k_same_for_all);
   const std::string source = has_many_nodes ? with_first_node(item, item.source) : item.source;
   if (source != item.source)
     notes.emplace_back("its node's name or address becomes that of the first node");

@@ -3,6 +3,8 @@
 
 #include "core/base/text/text.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 
 namespace dts::convert {
@@ -150,13 +152,33 @@ std::string output_read_behind(const shell::Pipeline& pipeline,
   return "";
 }
 
+namespace {
+
+// out/*.log is a pattern of $DIR/train.log, which may be in that folder.
+bool may_match(const std::string& pattern, const std::string& file) {
+  if (pattern.find_first_of("*?[") == std::string::npos) return false;
+  const auto parts_of = [](const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? std::pair(std::string("."), path)
+                                      : std::pair(path.substr(0, slash), path.substr(slash + 1));
+  };
+  const auto [folders, names] = parts_of(pattern);
+  const auto [folder, name] = parts_of(file);
+  const bool is_folder = folders.find('$') != std::string::npos ||
+                         folder.find('$') != std::string::npos ||
+                         ::fnmatch(folders.c_str(), folder.c_str(), 0) == 0;
+  return is_folder && ::fnmatch(names.c_str(), name.c_str(), 0) == 0;
+}
+
+}  // namespace
+
 std::string read_by(const Item& item, const Names& files) {
   constexpr std::string_view k_not_reading[] = {
       "echo", "printf", "rm", "touch", "mkdir", "tee", "export", "exec"};
   std::string found;
   const auto see = [&](const std::string& text) {
     const auto file = std::find_if(files.begin(), files.end(), [&text](const std::string& one) {
-      return text == one || text.ends_with("=" + one);
+      return text == one || text.ends_with("=" + one) || may_match(text, one);
     });
     if (file != files.end() && found.empty()) found = *file;
   };

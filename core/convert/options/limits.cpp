@@ -22,7 +22,7 @@ bool is_limit_option(const Part& part) {
   return changes_limits(part) && part.verdict.kind == Verdict::Kind::option;
 }
 
-bool may_stay(const Part& part) {
+bool may_become_line(const Part& part) {
   return part.role == Role::around && (part.verdict.kind == Verdict::Kind::kept ||
                                        part.verdict.kind == Verdict::Kind::if_needed);
 }
@@ -34,7 +34,7 @@ bool is_limited(const Part& part) {
       "printf", "[",     "[[",     "test",   "true",       ":",    "local", "declare", "readonly",
       "alias",  "umask", "ulimit", "mamba",  "micromamba", "eval", "trap",  "return",  "shift"};
   const Item& item = part.item;
-  return may_stay(part) &&
+  return may_become_line(part) &&
          (writes_file(item) || acts_inside(item) ||
           std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
             const bool reads = run->name() == "source" || run->name() == ".";
@@ -53,7 +53,7 @@ void settle_limits(std::vector<Part>& parts, std::size_t last) {
       parts.begin());
   bool are_options = true;
   for (std::size_t i = 0; i < last; ++i)
-    if (changes_limits(parts[i]) && (may_stay(parts[i]) || i > first)) are_options = false;
+    if (changes_limits(parts[i]) && (may_become_line(parts[i]) || i > first)) are_options = false;
   bool is_used = false;
   for (std::size_t i = parts.size(); i-- > 0;) {
     Part& part = parts[i];

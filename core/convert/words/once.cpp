@@ -79,6 +79,19 @@ bool chooses_number(const shell::Script& script) {
 
 }  // namespace
 
+bool watches_time(const shell::Statement& statement) {
+  bool watches = false;
+  each_command(statement, [&watches](const shell::Command& one) {
+    if (one.kind != shell::Command::Kind::loop) return;
+    for (const auto* lists : {&one.conditions, &one.bodies})
+      for (const shell::Statements& all : *lists)
+        each_command(all, [&watches](const shell::Command& inner) {
+          watches = watches || first_word(inner) == "date";
+        });
+  });
+  return watches;
+}
+
 std::string same_for_all(std::string_view text) {
   std::string lines;
   const shell::Script script = shell::parse(text);

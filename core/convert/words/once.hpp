@@ -21,6 +21,9 @@ inline constexpr const char* k_same_for_all =
     "date, RANDOM, uuidgen and shuf -i: set when the run begins, the same in all ranks and "
     "attempts";
 
+// True if a loop in it looks at the time again and again: while true; do date; sleep 9; done.
+[[nodiscard]] bool watches_time(const shell::Statement& statement);
+
 // What else each node or rank computes for itself, to be named: "mktemp", "$$".
 [[nodiscard]] std::vector<std::string> computed_anew(std::string_view text);
 

@@ -303,3 +303,34 @@ TEST_CASE("a job whose script uses its name is named as by sbatch") {
   const Reduced named("#!/bin/bash\n#SBATCH --job-name=b\n" + uses);
   CHECK(named.job_has("job_name = \"b\""));
 }
+
+TEST_CASE("a loop in the background has the time of each turn") {
+  const std::string out = "OUT=run_$(date +%F)\n";
+  const std::string run = "srun ./a $OUT\n";
+
+  struct Row {
+    std::string line, made;
+  };
+
+  for (const Row& row : std::vector<Row>{
+           {"( while true; do date; sleep 9; done ) &", "( unset -f date; while true; do"},
+           {"{ until [ -f x ]; do date; done; } > y &", "{ unset -f date; until [ -f x ]; do"},
+           {"while sleep 5; do echo \"$(date)\"; done > y &",
+            "{ unset -f date; while sleep 5; do echo \"$(date)\"; done > y; } &"},
+           {"mon() { while sleep 5; do date; done; }\nmon &", "{ unset -f date; mon; } &"}}) {
+    CAPTURE(row.line);
+    const Reduced made = of_nodes(out + row.line + "\n" + run);
+    CHECK(made.job_has(row.made));
+    CHECK(made.job_has("date() { command date -d"));
+    CHECK_FALSE(made.says(row.line.substr(row.line.find('\n') + 1), "the same in all ranks"));
+  }
+  for (const std::string line : {"touch $(date +%F) &",
+                                 "for f in a b; do touch $f.$(date +%F); done &",
+                                 "while read f; do touch $f.$(date +%F); done < list",
+                                 "( touch $(date +%F) ) &"}) {
+    CAPTURE(line);
+    const Reduced made = of_nodes(line + "\nsrun ./a\n");
+    CHECK_FALSE(made.job_has("unset -f date"));
+    CHECK(made.job_has("date() { command date -d"));
+  }
+}

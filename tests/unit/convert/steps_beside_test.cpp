@@ -230,6 +230,19 @@ TEST_CASE("an output file that a later line reads is written, or its loss is rep
   const Reduced ranks = of_nodes("srun python a.py > a.log\ngrep loss a.log > loss\n");
   CHECK(ranks.became("srun") == Became::lost);
   CHECK(ranks.says("srun", "a.log, the file of its output, is read by a later line"));
+  const auto reads = [](const std::string& file, const std::string& reader) {
+    const Reduced made = of_nodes("D=out\nsrun ./a > " + file + "\n" + reader + "\n");
+    return made.says("srun", "is read by a later line");
+  };
+  for (const char* reader : {"grep loss out/*.log > l", "cp -r out/t* x", "tar cf x.tar */*.log"}) {
+    CAPTURE(reader);
+    CHECK(reads("out/train.log", reader));
+    CHECK(reads("$D/train.log", reader));
+    CHECK(reads("\"$D/train_$SLURM_JOB_ID.log\"", reader));
+  }
+  for (const char* reader :
+       {"grep loss in/*.log > l", "cp out/*.txt x", "rm -f out/*.log", "cp *.log x"})
+    CHECK_FALSE(reads("out/train.log", reader));
   CHECK_FALSE(of_one_node("python a.py > a.log\necho see a.log\nrm a.log\n").job_has("> a.log"));
 }
 

@@ -155,7 +155,7 @@ TEST_CASE("the number of nodes in an array is known") {
     for (const std::string turns : {"i in $(seq 0 $((${#NODES[@]} - 1)))",
                                     "((i = 0; i < ${#NODES[@]}; i++))",
                                     "i in \"${!NODES[@]}\"",
-                                    "i in ${!NODES[@]}"}) {
+                                    "i in ${!NODES[*]}"}) {
       CAPTURE(nodes);
       CAPTURE(turns);
       const Reduced made = of_nodes(nodes + "\nfor " + turns + "; do\n" + start + "done\nwait\n");
