@@ -57,7 +57,8 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   if (name == "set" && !writes_file(item)) return on_set(run);
   if (name == "ulimit") {
     const std::vector<std::string> limits = shell_limits(run.words);
-    if (item.sets.limits.empty()) return {VerdictKind::unnecessary, "prints limits"};
+    if (item.sets.limits.empty() && !writes_file(item))
+      return {VerdictKind::unnecessary, "prints limits"};
     if (limits.empty()) return {};
     Verdict verdict{VerdictKind::option};
     verdict.settings["ulimit"] = {limits, k_no_row};

@@ -16,6 +16,7 @@ TEST_CASE("a plain umask or ulimit before the programs is an option") {
   CHECK_FALSE(made.job_has("umask 027"));  // nothing in the set-up needs it
   CHECK(of_one_node("ulimit -a\nsrun ./a\n").became("ulimit") == Became::unnecessary);
   CHECK(of_one_node("umask\nulimit -n\nsrun ./a\n").became("ulimit") == Became::unnecessary);
+  CHECK(of_one_node("ulimit -n > limits\nsrun ./a\n").became("ulimit") == Became::set_up);
 }
 
 TEST_CASE("the set-up and the tear-down have the script's umask, too") {
