@@ -12,9 +12,10 @@
 namespace dts::launch {
 
 // True if these texts of Python show that their program takes its GPU by the local rank: one of
-// them chooses a device and reads the local rank, or uses a library that does so (Lightning,
-// DeepSpeed, accelerate). Not if one names CUDA_VISIBLE_DEVICES: its program reads or sets what it
-// sees. Pure.
+// them reads the local rank and chooses a GPU that is not the same in all ranks, or uses a library
+// that does so (Lightning, DeepSpeed, accelerate). Not if one names CUDA_VISIBLE_DEVICES: its
+// program reads or sets what it sees. In doubt not, since the ranks of a program that takes the
+// first GPU would share it, unnoticed. Pure.
 [[nodiscard]] bool takes_gpu_by_local_rank(const std::vector<std::string>& texts);
 
 // True if each rank of the plan has one GPU of its own, and its node has more: only then is the

@@ -45,11 +45,17 @@ TEST_CASE("programs that take the GPU of their local rank are known by their tex
   for (const char* text : {
            "local_rank = int(os.environ['LOCAL_RANK'])\ntorch.cuda.set_device(local_rank)\n",
            "device = f'cuda:{os.environ[\"LOCAL_RANK\"]}'\n",
-           "jax.distributed.initialize(local_device_ids=local_rank); device_ids=[local_rank]\n",
-           "tf.config.set_visible_devices(gpus[hvd.local_rank()], 'GPU')\n",
-           "cupy.cuda.Device(int(os.environ['SLURM_LOCALID'])).use()\n",
+           "args.gpu = int(os.environ['LOCAL_RANK'])\nmodel.cuda(args.gpu)\n",
+           "device = 'cuda:%d' % int(os.environ['LOCAL_RANK'])\n",
+           "rank = int(os.environ['LOCAL_RANK'])\nd = \"cuda:\" + str(rank)\n",
+           "jax.distributed.initialize(local_device_ids=[int(os.environ['SLURM_LOCALID'])])\n",
+           "tf.config.experimental.set_visible_devices(gpus[hvd.local_rank()], 'GPU')\n",
+           "config.gpu_options.visible_device_list = str(hvd.local_rank())\n",
+           "local = int(os.environ['SLURM_LOCALID'])\ncupy.cuda.Device(local).use()\n",
            "d = torch.device('cuda', int(os.environ['OMPI_COMM_WORLD_LOCAL_RANK']))\n",
-           "model.to(local_rank)\n",
+           "local_rank = int(os.environ.get('LOCAL_RANK', 0))\nmodel.to(local_rank)\n",
+           "rank = int(os.environ['LOCAL_RANK'])\nDDP(model, device_ids=[rank])\n",
+           "env = submitit.JobEnvironment()\ntorch.cuda.set_device(env.local_rank)\n",
            "import lightning as L\nL.Trainer(devices=4)\n",
            "from pytorch_lightning import Trainer\n",
            "import deepspeed\n",
@@ -67,6 +73,12 @@ TEST_CASE("programs that take the first GPU, or ask what they see, keep their ow
            "device = 'cuda:0'\n",
            "torch.cuda.set_device(0)\n",
            "if os.environ['LOCAL_RANK'] == '0': print('first')\n",
+           "rank = os.environ['LOCAL_RANK']\ndevice = torch.device('cuda')\nmodel.to(device)\n",
+           "print(os.environ['LOCAL_RANK'])\nx = x.cuda(non_blocking=True)\n",
+           "rank = os.environ['LOCAL_RANK']\nx = f(x.to(device), rank)\n",
+           "first = os.environ['LOCAL_RANK'] == '0'\ntorch.cuda.set_device(0)\nd = 'cuda:0'\n",
+           // As torch.distributed.launch passed it; without that, 0 in all ranks.
+           "p.add_argument('--local_rank', default=0)\ntorch.cuda.set_device(args.local_rank)\n",
            "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n",
            "jax.distributed.initialize()\n",
        }) {
@@ -133,7 +145,7 @@ TEST_CASE("modules beside a script are read with it, each once, wherever they im
     found.push_back(text.substr(0, text.find('\n')));
   CHECK(found == Names{"import torch", "# misc", "# models", "# net", "# dist"});
   CHECK(python_texts(project.path("none.py")).empty());
-  project.write("util/dist.py", "torch.cuda.set_device(args.local_rank)\n");
+  project.write("util/dist.py", "torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n");
   const std::string script = project.path("train.py");
   CHECK(script_that_numbers_gpus(four_gpus({"python3", script})) == script);
 }
