@@ -3,8 +3,6 @@
 
 #include "core/run/summary/explain.hpp"
 
-#include <algorithm>
-
 namespace dts::run {
 namespace {
 
@@ -22,9 +20,12 @@ bool is_shared(const RunDirectory& run,
                unsigned attempt,
                const std::vector<std::string>& rank_nodes,
                const std::string& node) {
-  constexpr std::size_t k_most_logs = 256;
-  for (unsigned rank = 0; rank < std::min(rank_nodes.size(), k_most_logs); ++rank)
-    if (rank_nodes[rank] != node && missed_others(run, attempt, rank)) return true;
+  unsigned left = 256;
+  for (unsigned rank = 0; rank < rank_nodes.size() && left > 0; ++rank) {
+    if (rank_nodes[rank] == node) continue;
+    if (missed_others(run, attempt, rank)) return true;
+    --left;
+  }
   return false;
 }
 
