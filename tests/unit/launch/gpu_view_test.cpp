@@ -51,11 +51,18 @@ TEST_CASE("programs that take the GPU of their local rank are known by their tex
            "jax.distributed.initialize(local_device_ids=[int(os.environ['SLURM_LOCALID'])])\n",
            "tf.config.experimental.set_visible_devices(gpus[hvd.local_rank()], 'GPU')\n",
            "config.gpu_options.visible_device_list = str(hvd.local_rank())\n",
-           "local = int(os.environ['SLURM_LOCALID'])\ncupy.cuda.Device(local).use()\n",
+           "cupy.cuda.Device(int(os.environ['SLURM_LOCALID'])).use()\n",
            "d = torch.device('cuda', int(os.environ['OMPI_COMM_WORLD_LOCAL_RANK']))\n",
            "local_rank = int(os.environ.get('LOCAL_RANK', 0))\nmodel.to(local_rank)\n",
            "rank = int(os.environ['LOCAL_RANK'])\nDDP(model, device_ids=[rank])\n",
            "env = submitit.JobEnvironment()\ntorch.cuda.set_device(env.local_rank)\n",
+           "args.gpu = os.environ['LOCAL_RANK']\nd = torch.device('cuda', args.gpu)\n",
+           "args.gpu = int(os.environ['LOCAL_RANK'])\ntorch.cuda.set_device(args.gpu)\n",
+           "local_rank = int(os.environ['LOCAL_RANK'])\ndevice = f'{device_type}:{local_rank}'\n",
+           "local_rank = int(os.environ['LOCAL_RANK'])  # CUDA_VISIBLE_DEVICES\nDDP(model, "
+           "device_ids=[local_rank])\n",
+           "from torchtune import utils\nself._device = utils.get_device(cfg.device)\n",
+           "import lightning as L\nL.Trainer(devices=16, num_nodes=2)\n",
            "import lightning as L\nL.Trainer(devices=4)\n",
            "from pytorch_lightning import Trainer\n",
            "import deepspeed\n",
@@ -79,6 +86,18 @@ TEST_CASE("programs that take the first GPU, or ask what they see, keep their ow
            "first = os.environ['LOCAL_RANK'] == '0'\ntorch.cuda.set_device(0)\nd = 'cuda:0'\n",
            // As torch.distributed.launch passed it; without that, 0 in all ranks.
            "p.add_argument('--local_rank', default=0)\ntorch.cuda.set_device(args.local_rank)\n",
+           "local_rank = int(os.environ['LOCAL_RANK'])\ndevice = torch.device('cuda' if use_gpu "
+           "else 'cpu')\n",
+           "if os.environ['LOCAL_RANK'] == '0': log()\nmodel.to(torch.device('cuda'))\n",
+           "if os.environ['LOCAL_RANK'] == '0': log()\ntorch.cuda.set_device(0)\nx.to(device)\n",
+           "local_rank = int(os.environ['LOCAL_RANK'])\nd = torch.device('cuda', 0)\nx = "
+           "batch_to_device(batch, device)\n",
+           "local_rank = int(os.environ['LOCAL_RANK'])\nd = 'cuda:0'\nDDP(model, device_ids=[0])\n",
+           "paddle.set_device('gpu')\nif local_rank == 0: log()\n",
+           "tf.config.set_visible_devices(gpus[0], 'GPU')\nif hvd.local_rank() == 0: log()\n",
+           "local_rank = int(os.environ['LOCAL_RANK'])\n# torch.cuda.set_device(local_rank)\n",
+           "import lightning as L\nL.Trainer(accelerator='gpu', devices=1)\n",
+           "from lightning import Trainer\nTrainer(devices = [0])\n",
            "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n",
            "jax.distributed.initialize()\n",
        }) {
@@ -86,7 +105,8 @@ TEST_CASE("programs that take the first GPU, or ask what they see, keep their ow
     CHECK_FALSE(takes_gpu_by_local_rank({text}));
   }
   const std::string asks = "d = 'cuda:0' if 'CUDA_VISIBLE_DEVICES' in os.environ else local_rank\n";
-  CHECK_FALSE(takes_gpu_by_local_rank({"torch.cuda.set_device(local_rank)\n", asks}));
+  CHECK_FALSE(takes_gpu_by_local_rank({"device_ids=[os.environ['LOCAL_RANK']]\n", asks}));
+  CHECK(takes_gpu_by_local_rank({"device_ids=[os.environ['LOCAL_RANK']]\n"}));
   CHECK_FALSE(takes_gpu_by_local_rank({}));
 }
 
@@ -111,6 +131,9 @@ TEST_CASE("a script numbers its GPUs only if each rank has one of several for it
   CHECK(script_that_numbers_gpus(plan).empty());
   plan.gpus_per_node = 1;
   plan.ntasks_per_node = 1;
+  CHECK(script_that_numbers_gpus(plan).empty());
+  plan = four_gpus({"python3", script});
+  plan.frameworks = {"jax"};  // no LOCAL_RANK
   CHECK(script_that_numbers_gpus(plan).empty());
   plan = four_gpus({"python3", script});
   plan.workers_per_task = 4;  // torchrun's own processes
