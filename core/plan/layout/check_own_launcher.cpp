@@ -19,11 +19,6 @@ std::string shown(const OwnLauncher& launcher) {
   return fmt::format("{} (behind `{}`)", launcher.name, launcher.wrapper);
 }
 
-// True for --machine_rank 1 and the like: the option gives the launcher the rank of its node.
-bool knows_its_node(const OwnLauncher& launcher) {
-  return option_of(launcher, "--machine-rank --node-rank").has_value();
-}
-
 bool gets_its_place(const OwnLauncher& launcher) {
   return launcher.kind == Kind::torchrun || !launcher.place_options.empty();
 }
@@ -52,26 +47,6 @@ Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) 
                             "starts one for each rank nevertheless",
                             count.empty() ? "" : ", with as many processes as " + count + " says")
               : "name each host once, without a number of ranks"};
-}
-
-// "123.456.123.456", the placeholder in many instructions.
-bool is_no_address(std::string_view host) {
-  bool is_beyond = false;
-  const auto parts = split(host, '.');
-  const bool is_numeric = std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    const auto number = parse_number(part);
-    is_beyond = is_beyond || number.value_or(0) > 255;
-    return number.has_value();
-  });
-  return parts.size() == 4 && is_numeric && is_beyond;
-}
-
-// ":29500": the submitting shell has found nothing in `$MASTER_ADDR:29500`. In single quotes,
-// nobody replaces it.
-bool is_nowhere(std::string_view place, bool is_in_shell) {
-  const std::string_view host = place.substr(0, place.rfind(':'));
-  return host.empty() || host == "localhost" || host == "127.0.0.1" || is_no_address(host) ||
-         (!is_in_shell && host.find('$') != host.npos);
 }
 
 void check_place(const OwnLauncher& launcher, Diagnostics& problems) {
@@ -129,14 +104,6 @@ void check_node_rank(const Plan& plan, const OwnLauncher& launcher, Diagnostics&
                                                    : std::string(launcher.instead)});
 }
 
-// Whether a job of `nodes` nodes meets "2" or "MIN:MAX"; true if it is neither.
-bool is_met(std::string_view range, unsigned nodes) {
-  const std::size_t colon = range.find(':');
-  const auto fewest = parse_number(range.substr(0, colon));
-  const auto most = colon == range.npos ? fewest : parse_number(range.substr(colon + 1));
-  return !fewest || (*fewest <= nodes && nodes <= most.value_or(nodes));
-}
-
 // Reports a number of nodes that cannot be met: the launcher would wait for nodes that never come,
 // or some nodes for the others' end. That of one node alone is reported by check_rendezvous().
 void check_nodes(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
@@ -155,16 +122,34 @@ void check_nodes(const Plan& plan, const OwnLauncher& launcher, Diagnostics& pro
   }
 }
 
-// Reports a launcher on each node that has no way to learn of the others.
-void check_place_options(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+// Reports a launcher on each node that has no way to learn of the others, or starts the processes
+// of the others as well.
+void check_knows_others(const Plan& plan,
+                        const OwnLauncher& launcher,
+                        bool is_in_script,
+                        Diagnostics& problems) {
   if (plan.nodes > 1 && launcher.kind == Kind::node && launcher.place_options.empty() &&
-      !knows_its_node(launcher))
+      !knows_its_node(launcher)) {
+    const std::string hosts = option_for_hosts(launcher);
     problems.push_back(
         {"command",
-         fmt::format("{} would be started on each of {} nodes without knowing about the others",
-                     shown(launcher),
-                     plan.nodes),
-         std::string(launcher.instead) + "; --per-node starts one on each node nevertheless"});
+         hosts.empty()
+             ? fmt::format("{} would be started on each of {} nodes without knowing about the "
+                           "others",
+                           shown(launcher),
+                           plan.nodes)
+             : fmt::format("{} with {} starts the processes of all hosts, and each of {} nodes "
+                           "would start it",
+                           shown(launcher),
+                           hosts,
+                           plan.nodes),
+         std::string(launcher.instead) +
+             (is_in_script ? "" : "; --per-node starts one on each node nevertheless")});
+  }
+}
+
+void check_place_options(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  check_knows_others(plan, launcher, false, problems);
   const std::string options = options_to_write(plan, launcher);
   if (!launcher.place && !options.empty())
     problems.push_back({"command",
@@ -185,63 +170,76 @@ Diagnostic started_by_each_rank(const OwnLauncher& launcher, std::uint64_t ranks
           "nevertheless, --per-rank for each rank"};
 }
 
+// Reports a torchrun that is not told of the first node. By default it takes its own node for that.
+void check_is_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  const std::string backend = option_of(launcher, "--rdzv-backend").value_or("static");
+  const bool is_static = backend == "static";
+  if (is_static && plan.workers_per_task > 0) return;
+  const bool has_endpoint = option_of(launcher, "--rdzv-endpoint").has_value() ||
+                            (is_static && option_of(launcher, "--master-addr"));
+  const std::string lack = is_static
+                               ? "without --master-addr"
+                               : "with --rdzv-backend " + backend + " and without --rdzv-endpoint";
+  if (!has_endpoint)
+    problems.push_back({"command",
+                        fmt::format("{} {} would not find the other nodes", shown(launcher), lack),
+                        ""});
+  else if (is_static && !knows_its_node(launcher))
+    problems.push_back({"command",
+                        fmt::format("{} without --node-rank would take each of {} nodes for the "
+                                    "first one",
+                                    shown(launcher),
+                                    plan.nodes),
+                        ""});
+}
+
 // torchrun in a script that runs once on each of several nodes. Only with --per-node does it get
 // the nodes and the rendezvous from its variables, and only those of the static backend.
 void check_torchrun_in_script(const Plan& plan,
                               const OwnLauncher& launcher,
                               bool may_know_place,
                               Diagnostics& problems) {
-  constexpr const char* k_learns = ": torchrun learns of them from the job";
   const bool has_variables = plan.workers_per_task > 0;
   const bool needs_option = !has_variables && !may_know_place;
   const bool is_alone = option_of(launcher, "--standalone").has_value() ||
                         option_of(launcher, "--nnodes").value_or(needs_option ? "1" : "") == "1";
-  const std::string add = has_variables ? "" : " and add --per-node";
-  if (is_alone && !has_variables)
+  if (is_alone && has_variables) return;
+  if (is_alone) {
     problems.push_back(
         {"command",
          fmt::format("{} would train on each of {} nodes without knowing about the others",
                      shown(launcher),
                      plan.nodes),
-         "omit its options for nodes and rendezvous" + add + k_learns});
-  if (is_alone) return;
-  const auto backend = option_of(launcher, "--rdzv-backend");
-  check_place(launcher, problems);
-  if (problems.empty() && !may_know_place && backend.value_or("static") != "static" &&
-      !option_of(launcher, "--rdzv-endpoint"))
-    problems.push_back({"command",
-                        fmt::format("{} with --rdzv-backend {} and without --rdzv-endpoint would "
-                                    "not find the other nodes",
-                                    shown(launcher),
-                                    *backend),
-                        ""});
-  for (Diagnostic& problem : problems)
-    problem.hint = fmt::format("omit {}{}: torchrun learns of the rendezvous from the job",
-                               backend ? "--rdzv-backend and --rdzv-endpoint" : "it",
-                               add);
-  const std::size_t told = problems.size();
-  check_node_rank(plan, launcher, problems);
-  check_nodes(plan, launcher, problems);
-  for (std::size_t i = told; i < problems.size(); ++i)
-    problems[i].hint = "omit its options for nodes and rendezvous" + add + k_learns;
+         ""});
+  } else {
+    check_place(launcher, problems);
+    if (problems.empty() && !may_know_place) check_is_told(plan, launcher, problems);
+    check_node_rank(plan, launcher, problems);
+    check_nodes(plan, launcher, problems);
+  }
+  for (Diagnostic& problem : problems) problem.hint = without_place_options(plan, launcher);
 }
 
 // Another launcher in such a script, which takes its place from options.
 void check_place_in_script(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   Plan as_visible = plan;
   as_visible.workers_per_task = std::max({1U, plan.workers_per_task, plan.gpus_per_node});
-  const bool is_lost = launcher.place_options.empty() && !knows_its_node(launcher) &&
-                       !option_of(launcher, "--address");  // ray start
-  if (!is_lost && !lacks_its_place(as_visible, launcher)) return;
+  if (!option_of(launcher, "--address"))  // ray start
+    check_knows_others(plan, launcher, true, problems);
+  const bool is_lost = lacks_its_place(as_visible, launcher);
+  if (!is_lost && !lacks_its_count(as_visible, launcher)) return;
   problems.push_back(
       {"command",
-       fmt::format("{} would be started on each of {} nodes without knowing about the others",
-                   shown(launcher),
-                   plan.nodes),
-       is_lost ? std::string(launcher.instead)
-               : fmt::format("write: {}{}",
-                             options_to_write(as_visible, launcher),
-                             plan.workers_per_task > 0 ? "" : ", and add --per-node")});
+       is_lost ? fmt::format("{} would be started on each of {} nodes without knowing about the "
+                             "others",
+                             shown(launcher),
+                             plan.nodes)
+               : fmt::format("{} is not told how many processes to start on {} nodes",
+                             shown(launcher),
+                             plan.nodes),
+       fmt::format("write: {}{}",
+                   options_to_write(as_visible, launcher),
+                   plan.workers_per_task > 0 ? "" : ", and add --per-node")});
 }
 
 }  // namespace

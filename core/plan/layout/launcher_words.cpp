@@ -19,6 +19,18 @@ std::string number_of_workers(const Plan& plan, Fact what) {
   return std::to_string(nodes * plan.workers_per_task);
 }
 
+// "123.456.123.456", the placeholder in many instructions.
+bool is_no_address(std::string_view host) {
+  bool is_beyond = false;
+  const auto parts = split(host, '.');
+  const bool is_numeric = std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    const auto number = parse_number(part);
+    is_beyond = is_beyond || number.value_or(0) > 255;
+    return number.has_value();
+  });
+  return parts.size() == 4 && is_numeric && is_beyond;
+}
+
 // How a node's place in the job is written.
 struct NodePlace {
   std::string rank, address, port;
@@ -73,8 +85,53 @@ bool lacks_its_place(const Plan& plan, const OwnLauncher& launcher) {
   });
 }
 
+bool knows_its_node(const OwnLauncher& launcher) {
+  return option_of(launcher, "--machine-rank --node-rank").has_value();
+}
+
+bool is_nowhere(std::string_view place, bool is_in_shell) {
+  const std::string_view host = place.substr(0, place.rfind(':'));
+  return host.empty() || host == "localhost" || host == "127.0.0.1" || is_no_address(host) ||
+         (!is_in_shell && host.find('$') != host.npos);
+}
+
+bool is_met(std::string_view range, unsigned nodes) {
+  const std::size_t colon = range.find(':');
+  const auto fewest = parse_number(range.substr(0, colon));
+  const auto most = colon == range.npos ? fewest : parse_number(range.substr(colon + 1));
+  return !fewest || (*fewest <= nodes && nodes <= most.value_or(nodes));
+}
+
+std::string option_for_hosts(const OwnLauncher& launcher) {
+  for (const char* name : {"--hostfile", "--hosts", "--host", "-hostfile", "-H"})
+    if (option_of(launcher, name)) return name;
+  return {};
+}
+
+bool lacks_its_count(const Plan& plan, const OwnLauncher& launcher) {
+  const auto missing = place_options_for(plan, launcher);
+  return std::any_of(missing.begin(), missing.end(), [](const PlaceOption& option) {
+    return option.what == Fact::workers || option.what == Fact::all_workers;
+  });
+}
+
 std::string options_to_write(const Plan& plan, const OwnLauncher& launcher) {
   return join(words_for(plan, launcher, {"$NODE_RANK", "$MASTER_ADDR", "$MASTER_PORT"}), " ");
+}
+
+std::string without_place_options(const Plan& plan, const OwnLauncher& launcher) {
+  std::vector<std::string> given;
+  for (const char* name : {"--standalone",
+                           "--nnodes",
+                           "--node-rank",
+                           "--rdzv-backend",
+                           "--rdzv-endpoint",
+                           "--master-addr"})
+    if (option_of(launcher, name)) given.emplace_back(name);
+  std::vector<std::string> steps;
+  if (!given.empty()) steps.push_back("omit " + join(given, ", "));
+  if (plan.workers_per_task == 0) steps.emplace_back("add --per-node");
+  return join(steps, " and ") + ": torchrun learns of the nodes from the job";
 }
 
 bool fits_launchers(const std::vector<std::string>& command) {
