@@ -32,8 +32,9 @@ std::vector<std::string> shell_limits(const std::vector<lint::ExpandedWord>& wor
   std::vector<std::string> limits;
   for (std::size_t i = 1; i < words.size(); ++i) {
     std::string letter = words[i].value.text;
-    if (letter == "-H" || letter == "-S") continue;
-    if (letter.size() == 3 && (letter[1] == 'S' || letter[1] == 'H')) letter = {'-', letter[2]};
+    if (letter.starts_with("-H")) return {};  // the soft limit stays, and is the one that counts
+    if (letter == "-S") continue;
+    if (letter.size() == 3 && letter[1] == 'S') letter = {'-', letter[2]};
     const auto* limit = std::find_if(std::begin(k_limits),
                                      std::end(k_limits),
                                      [&](const Limit& one) { return one.letter == letter; });

@@ -147,7 +147,7 @@ bool Known::follow_plain(const Command& command, const SetNames& names) {
     set_defaults(command, names);
     return true;
   }
-  if (verb != "unset") return false;
+  if (verb != "unset" || !names.arrays.empty()) return false;
   for (std::size_t i = 1; i < command.words.size(); ++i) {
     const std::string name = literal_of(command.words[i]);
     own_.insert(name);

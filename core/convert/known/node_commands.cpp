@@ -106,7 +106,7 @@ MaybeNodes NodeValues::filtered(const Command& filter, NodeRange nodes) const {
   const std::string verb = first_word(filter);
   if (nodes.size() == 1 && (is_one_of(k_line_filters, verb) || verb == "head" || verb == "tail"))
     return nodes;
-  if (verb == "sort" || verb == "uniq") return nodes;
+  if (verb == "sort" || (verb == "uniq" && filter.words.size() == 1)) return nodes;
   if (verb == "sed") return line_of(filter, nodes);
   if (verb != "head" && verb != "tail") return std::nullopt;
   // head -n 1, head -1, tail -n +2

@@ -64,11 +64,13 @@ void NodeValues::follow(const shell::Statement& statement) {
   if (command != nullptr && (verb == "mapfile" || verb == "readarray")) return read_lines(*command);
   // if [[ $ip == *" "* ]]; then ip=...: another name of the same node.
   const SetNames sets = set_names(statement);
+  if (!sets.functions.empty()) changing_.insert(sets.arrays.begin(), sets.arrays.end());
   for (const auto* all : {&sets.variables, &sets.arrays})
     for (const std::string& name : *all) {
       const auto before = values_.find(name);
       if (before == values_.end()) continue;
-      if (before->second.nodes.size() != 1 || !reads(statement, name)) values_.erase(before);
+      if (verb == "unset" || before->second.nodes.size() != 1 || !reads(statement, name))
+        values_.erase(before);
     }
 }
 
@@ -76,6 +78,12 @@ void NodeValues::assign(const shell::Assignment& one) {
   MaybeNodes nodes;
   bool has_words = one.is_array || this->has_words(one.value);
   if (one.is_array) {
+    if (one.appends) {
+      const auto before = values_.find(one.name);
+      if (before == values_.end() || !before->second.is_array) return (void)values_.erase(one.name);
+      nodes = before->second.nodes;
+      has_words = before->second.has_words;
+    }
     for (const Word& word : one.elements) {
       const MaybeNodes next = nodes_of(word);
       const Piece* piece = only_piece(word);
@@ -98,6 +106,8 @@ void NodeValues::read_lines(const Command& command) {
   const std::string name = literal_of(command.words.back());
   values_.erase(name);
   if (command.redirections.size() != 1) return;
+  for (std::size_t i = 1; i + 1 < command.words.size(); ++i)
+    if (literal_of(command.words[i]) != "-t") return;  // -n, -s, -O: some lines, or other places
   const Piece* piece = only_piece(command.redirections[0].target);
   if (piece == nullptr || piece->kind == Piece::Kind::literal) return;
   const MaybeNodes nodes = piece->kind == Piece::Kind::process
@@ -137,8 +147,8 @@ MaybeNodes NodeValues::of_list(const Word& word) const {
 
 MaybeNodes NodeValues::nodes_of_array(const std::string& name) const {
   const auto value = values_.find(name);
-  const bool has_elements =
-      value != values_.end() && value->second.is_array && value->second.has_words;
+  const bool has_elements = value != values_.end() && changing_.count(name) == 0 &&
+                            value->second.is_array && value->second.has_words;
   return has_elements ? MaybeNodes(value->second.nodes) : std::nullopt;
 }
 

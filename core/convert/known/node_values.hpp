@@ -80,6 +80,7 @@ class NodeValues {
   std::size_t nodes_;
   const Known& known_;
   std::map<std::string, Value> values_;
+  Names changing_;  // arrays that functions set
 };
 
 // The statement has been run, once: both follow it, and `known` gets the numbers of nodes that it

@@ -154,9 +154,16 @@ std::string output_read_behind(const shell::Pipeline& pipeline,
 
 namespace {
 
-// out/*.log is a pattern of $DIR/train.log, which may be in that folder.
+// The shell expands it to names of files.
+bool is_pattern(const shell::Word& word) {
+  return std::any_of(word.pieces.begin(), word.pieces.end(), [](const shell::Piece& one) {
+    return one.kind == shell::Piece::Kind::literal && !one.quoted &&
+           one.text.find_first_of("*?[") != std::string::npos;
+  });
+}
+
+// out/*.log is a pattern of $DIR/train.log, which may be in that folder; $TMPDIR/* is not.
 bool may_match(const std::string& pattern, const std::string& file) {
-  if (pattern.find_first_of("*?[") == std::string::npos) return false;
   const auto parts_of = [](const std::string& path) {
     const std::size_t slash = path.rfind('/');
     return slash == std::string::npos ? std::pair(std::string("."), path)
@@ -164,6 +171,7 @@ bool may_match(const std::string& pattern, const std::string& file) {
   };
   const auto [folders, names] = parts_of(pattern);
   const auto [folder, name] = parts_of(file);
+  if (names.find_first_not_of('*') == std::string::npos) return folders == folder;
   const bool is_folder = folders.find('$') != std::string::npos ||
                          folder.find('$') != std::string::npos ||
                          ::fnmatch(folders.c_str(), folder.c_str(), 0) == 0;
@@ -175,18 +183,27 @@ bool may_match(const std::string& pattern, const std::string& file) {
 std::string read_by(const Item& item, const Names& files) {
   constexpr std::string_view k_not_reading[] = {
       "echo", "printf", "rm", "touch", "mkdir", "tee", "export", "exec"};
+  constexpr std::string_view k_not_opening[] = {
+      "ls", "du", "chmod", "chown", "chgrp", "stat", "find", "[", "test"};
   std::string found;
-  const auto see = [&](const std::string& text) {
-    const auto file = std::find_if(files.begin(), files.end(), [&text](const std::string& one) {
-      return text == one || text.ends_with("=" + one) || may_match(text, one);
+  const auto see = [&](const shell::Word& word, bool opens) {
+    const std::string text = source_of(word, item);
+    const bool has_pattern = opens && is_pattern(word);
+    const auto file = std::find_if(files.begin(), files.end(), [&](const std::string& one) {
+      return text == one || text.ends_with("=" + one) || (has_pattern && may_match(text, one));
     });
     if (file != files.end() && found.empty()) found = *file;
   };
   each_command(*item.statement, [&](const shell::Command& command) {
     for (const shell::Redirection& one : command.redirections)
-      if (one.sign == "<") see(source_of(one.target, item));
+      if (one.sign == "<") see(one.target, true);
     if (is_one_of(k_not_reading, first_word(command))) return;
-    for (std::size_t i = 1; i < command.words.size(); ++i) see(source_of(command.words[i], item));
+    using Kind = shell::Command::Kind;
+    const bool is_list = command.kind == Kind::each;  // for f in out/*.log
+    const bool opens =
+        is_list || (command.kind == Kind::simple && !is_one_of(k_not_opening, first_word(command)));
+    for (std::size_t i = is_list ? 0 : 1; i < command.words.size(); ++i)
+      see(command.words[i], opens);
   });
   return found;
 }

@@ -66,6 +66,8 @@ constexpr ToldRow k_told[] = {
     {"base_rank", ToldKind::place},
     {"world_size", ToldKind::place},
     {"no_python", ToldKind::flag},
+    {"module", ToldKind::flag},
+    {"m", ToldKind::flag},
     {"use_env", ToldKind::flag},
     {"multi_gpu", ToldKind::flag},
     {"cpu", ToldKind::flag},
@@ -147,7 +149,7 @@ class ToldReader {
 
   std::size_t option(std::size_t at) {
     const std::string& text = word(at);
-    if (!text.starts_with('-') || text == "-m" || text == "--module" || text == "--") {
+    if (!text.starts_with('-') || text == "--") {
       ends_ = true;
       return at;
     }

@@ -38,6 +38,16 @@ std::string name_in_quotes(const shell::Word& word) {
   return is_variable_name(name) ? name : "";
 }
 
+// NAME of unset 'NAME[1]' and unset "NAME[$i]". Empty: none.
+std::string array_of_element(const shell::Word& word) {
+  if (word.pieces.empty() || word.pieces[0].kind != shell::Piece::Kind::literal) return "";
+  const std::string& text = word.pieces[0].text;
+  const std::size_t bracket = text.find('[');
+  if (bracket == std::string::npos) return "";
+  std::string name = text.substr(0, bracket);
+  return is_variable_name(name) ? name : "";
+}
+
 constexpr std::string_view k_ulimit_letters = "cdflmnstuv";
 
 bool is_dashed(const std::string& word) {
@@ -45,14 +55,14 @@ bool is_dashed(const std::string& word) {
 }
 
 // ulimit -Sn 4096 -c 0; without a value, it prints.
-Names letters_of(const shell::Command& ulimit) {
+Names letters_of(const shell::Command& ulimit, std::size_t first) {
   std::string letters;
   bool has_value = false;
-  for (std::size_t i = 1; i < ulimit.words.size(); ++i) {
+  for (std::size_t i = first; i < ulimit.words.size(); ++i) {
     const std::string word = literal_of(ulimit.words[i]);
     if (is_dashed(word))
       letters += word.substr(1);
-    else if (word.empty() && i == 1)  // ulimit $OPTIONS
+    else if (word.empty() && i == first)  // ulimit $OPTIONS
       letters += k_ulimit_letters;
     has_value = has_value || !is_dashed(word);
   }
@@ -66,11 +76,14 @@ Names letters_of(const shell::Command& ulimit) {
 
 // "umask", or letters of ulimit, "n": what the command changes of them.
 Names limits_set_by(const shell::Command& command) {
-  const std::string verb = first_word(command);
-  if (verb == "ulimit") return letters_of(command);
+  std::size_t at = 0;  // command ulimit -n 4096, builtin umask 077
+  const auto word = [&] { return at < command.words.size() ? literal_of(command.words[at]) : ""; };
+  while (word() == "command" || word() == "builtin") ++at;
+  const std::string verb = word();
+  if (verb == "ulimit") return letters_of(command, at + 1);
   Names names;
   if (verb == "umask")
-    for (std::size_t i = 1; i < command.words.size(); ++i)
+    for (std::size_t i = at + 1; i < command.words.size(); ++i)
       if (!is_dashed(literal_of(command.words[i]))) names.insert(verb);
   return names;
 }
@@ -185,6 +198,8 @@ class Collector {
       if (is_declaration(verb) && in_quotes(one.words[i], is_export)) continue;
       const std::string word = literal_of(one.words[i]);
       if (!is_variable_name(word)) {
+        const std::string array = verb == "unset" ? array_of_element(one.words[i]) : "";
+        if (!array.empty()) names_.arrays.insert(array);
         option(one, verb, i);
         continue;
       }

@@ -41,6 +41,8 @@ TEST_CASE("what only the set-up's shell knows of its limits is handed on to the 
                                  "ulimit -n $(ulimit -Hn)",
                                  "ulimit -n \"$LIMIT\"",
                                  "more() { ulimit -n 4096; }\nmore",
+                                 "ulimit -Hn 4096",
+                                 "command ulimit -n 4096",
                                  "ulimit -n 4096 && export A=1"}) {
     CAPTURE(line);
     const Reduced made = of_nodes(line + "\nsrun ./a\ntouch done\n");
@@ -49,6 +51,7 @@ TEST_CASE("what only the set-up's shell knows of its limits is handed on to the 
     CHECK(made.job_has("eval \"$SCRIPT_LIMITS\"\nexec ./a"));
     CHECK(made.job_has("teardown = ['''\neval \"$SCRIPT_LIMITS\"\n"));
   }
+  CHECK(of_nodes("builtin umask 077\nsrun ./a\n").job_has("SCRIPT_LIMITS=\"umask $(umask)\""));
   const Reduced mode = of_nodes("umask u=rwx,g=rx,o=\nulimit 8\nsrun ./a\n");
   CHECK(mode.job_has("export SCRIPT_LIMITS=\"umask $(umask); ulimit -S -f $(ulimit -Sf)\""));
   for (const std::string line :

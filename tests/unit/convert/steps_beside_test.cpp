@@ -240,9 +240,18 @@ TEST_CASE("an output file that a later line reads is written, or its loss is rep
     CHECK(reads("$D/train.log", reader));
     CHECK(reads("\"$D/train_$SLURM_JOB_ID.log\"", reader));
   }
-  for (const char* reader :
-       {"grep loss in/*.log > l", "cp out/*.txt x", "rm -f out/*.log", "cp *.log x"})
+  for (const char* reader : {"grep loss in/*.log > l",
+                             "cp out/*.txt x",
+                             "rm -f out/*.log",
+                             "cp *.log x",
+                             "cp -r $TMPDIR/* x",
+                             "chmod 640 out/*.log",
+                             "rsync -a --exclude 'out/*.log' in x",
+                             "[[ $X == out/*.log ]] && touch x"})
     CHECK_FALSE(reads("out/train.log", reader));
+  CHECK_FALSE(reads("$D/train.log", "cp -r $TMPDIR/* x"));
+  CHECK(reads("$D/train.log", "cp -r $D/* x"));
+  CHECK(reads("out/train.log", "for f in out/*.log; do gzip $f; done"));
   CHECK_FALSE(of_one_node("python a.py > a.log\necho see a.log\nrm a.log\n").job_has("> a.log"));
 }
 

@@ -177,6 +177,33 @@ TEST_CASE("the number of nodes in an array is known") {
   }
 }
 
+TEST_CASE("the number of nodes in an array is not known once its elements change") {
+  const std::string turns =
+      "for i in ${!NODES[@]}; do\nsrun -N1 -n1 -w ${NODES[$i]} ./a $i &\ndone\nwait\n";
+  const std::string list = "NODES=($(scontrol show hostnames))\n";
+  for (const std::string& lines :
+       {list + "unset 'NODES[0]'\n",
+        list + "unset NODES[0]\n",
+        list + "k=1\nunset \"NODES[$k]\"\n",
+        list + "pop() { unset 'NODES[0]'; }\npop\n",
+        list + "pop() { NODES=(\"${NODES[@]:1}\"); }\npop\n",
+        list + "NODES[7]=x\n",
+        list + "NODES+=(x)\n",
+        std::string("mapfile -t -n 1 NODES < <(scontrol show hostnames)\n"),
+        std::string("mapfile -t -O 1 NODES < <(scontrol show hostnames)\n"),
+        std::string("NODES=($(scontrol show hostnames | uniq -d))\n")}) {
+    CAPTURE(lines);
+    CHECK(of_nodes(lines + turns).became("for i") == Became::lost);
+  }
+  const std::string added =
+      "NODES=($(hostname))\nNODES+=($(scontrol show hostnames | tail -n +2))\n";
+  const Reduced all = of_nodes(added + turns);
+  CHECK(all.made.is_lossless());
+  CHECK(all.job_has("command = [\"./a\", \"1\"]"));
+  const Reduced names = of_one_node("A=(x y z)\nunset 'A[1]'\nfor a in ${A[@]}; do ./a $a; done\n");
+  CHECK_FALSE(names.job_has("\"y\""));
+}
+
 TEST_CASE("options of deepspeed become those of torchrun, or are lost") {
   const std::string begin = "deepspeed --hostfile hosts ";
   for (const auto& [options, made] : std::vector<std::pair<std::string, std::string>>{
@@ -185,6 +212,8 @@ TEST_CASE("options of deepspeed become those of torchrun, or are lost") {
            {"--num_gpus 4 train.py --num_gpus 3", R"(["torchrun", "train.py", "--num_gpus", "3"])"},
            {"--no_local_rank --bind_cores_to_rank --save_pid --force_multi -H x train.py",
             R"(["torchrun", "train.py"])"},
+           {"--module --num_gpus 2 train",
+            R"(["torchrun", "--module", "--nproc_per_node", "2", "train"])"},
            {"--no_python --module train", R"(["torchrun", "--no_python", "--module", "train"])"},
            {"--num_gpus=$GPUS train.py", "exec torchrun --nproc_per_node=$GPUS train.py"}}) {
     CAPTURE(options);
