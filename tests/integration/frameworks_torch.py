@@ -97,7 +97,8 @@ WAYS = {"ddp": by_ddp, "accelerate": by_accelerate, "deepspeed": by_deepspeed, "
 def rank_main():
     rank, size, wrap, mean = WAYS[sys.argv[2] if len(sys.argv) > 2 else "ddp"]()
     tell({"rank": rank, "size": size, "losses": train(rank, size, wrap, mean),
-          "interface": os.environ.get("GLOO_SOCKET_IFNAME"), "threads": os.environ.get("OMP_NUM_THREADS")})
+          "interface": os.environ.get("GLOO_SOCKET_IFNAME"), "threads": os.environ.get("OMP_NUM_THREADS"),
+          "launcher": [name for name in os.environ if name.startswith("OMPI_COMM_WORLD")]})
 
 
 def check_curves(ranks, size, alone):
@@ -136,7 +137,9 @@ def torchrun(alone, options):
         os.chmod(program, 0o755)
         run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", *options, "--", program, os.path.abspath(__file__), "rank")
         check(run.finish()["done"], f"torchrun on two nodes is done {' '.join(options)}")
-        check_curves(heard(run.path, each=2), 4, alone)
+        ranks = heard(run.path, each=2)
+        check_curves(ranks, 4, alone)
+        check(not any(told["launcher"] for told in ranks), f"no process has mpirun's numbers of its parent: {ranks[0]['launcher']}")
 
 
 def library(alone, name, options):

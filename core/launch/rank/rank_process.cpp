@@ -9,6 +9,7 @@
 #include "core/base/os/program_file.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
+#include "core/launch/rank/launcher_ranks.hpp"
 #include "core/launch/rank/one_machine.hpp"
 
 #include <fmt/format.h>
@@ -86,6 +87,7 @@ void RankProcess::handle(const Go& message) {
   environment.push_back(plan::advice_of_rank(environment));
   for (const auto& variable : own)
     if (!has_variable(environment, variable.first)) environment.push_back(variable);
+  for (const char* name : ranks_to_forget(environment)) ::unsetenv(name);
   const auto started = start_program(message, command, environment);
   if (!started) return say(unstartable(started.error()));
   // proctrack/linuxproc signals children before their parents: a shell may die before the signal
