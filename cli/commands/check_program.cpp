@@ -68,21 +68,76 @@ bool is_found_by_set_up(const spec::JobSpec& spec) {
   return sets_up && spec.command[0].find('/') == std::string::npos;
 }
 
-// gcc a.c -o prog, chmod +x ./prog, cat > prog: a line names the file, and may make it.
+// Of a simple command: without words such as `then` before it.
+std::vector<std::string> words_of_command(std::string text) {
+  constexpr std::string_view k_keywords[] = {
+      "", "then", "do", "else", "if", "elif", "while", "!", "time", "{"};
+  std::erase_if(text, [](char c) { return c == '"' || c == '\''; });
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  std::vector<std::string> words = split(text, ' ');
+  words.erase(words.begin(), std::find_if(words.begin(), words.end(), [&](const std::string& one) {
+                return !is_one_of(k_keywords, one);
+              }));
+  std::erase(words, "");
+  return words;
+}
+
+// cp, mv: where their files go to; a variable may be any place.
+bool is_place_of(const std::string& to, const std::filesystem::path& file) {
+  const std::filesystem::path place = (std::filesystem::path(to) / "").lexically_normal();
+  const std::filesystem::path made = ("." / file).lexically_normal();
+  return to.find('$') != std::string::npos || place == made / "" ||
+         place == ("." / made.parent_path() / "").lexically_normal();
+}
+
+// gcc a.c -o prog, chmod +x ./prog, cat > prog: the command with a word of `file` at line[at].
+bool may_make(const std::string& line, std::size_t at, const std::filesystem::path& file) {
+  constexpr std::string_view k_make_none[] = {"module",
+                                              "ml",
+                                              "source",
+                                              ".",
+                                              "cd",
+                                              "pushd",
+                                              "export",
+                                              "unset",
+                                              "echo",
+                                              "#",
+                                              "printf",
+                                              "cat",
+                                              "ls",
+                                              "rm",
+                                              "conda",
+                                              "which",
+                                              "alias",
+                                              "exec"};
+  constexpr std::string_view k_copiers[] = {"cp", "mv", "ln", "install", "rsync"};
+  const std::size_t begin = line.find_last_of("\n;&|()", at) + 1;  // 0 if there is none
+  const std::size_t word = line.find_last_of(" \t\n;&|()<>", at) + 1;
+  const std::vector<std::string> before = words_of_command(line.substr(begin, word - begin));
+  if (before.empty()) return false;  // it runs the file
+  if (before.back().ends_with('>')) return true;
+  if (!is_one_of(k_copiers, before.front())) return !is_one_of(k_make_none, before.front());
+  std::size_t end = std::min(line.find_first_of("\n;&|()<>", at), line.size());
+  if (end < line.size() && line[end] == '>' && line[end - 1] == '2') --end;  // 2>/dev/null
+  const auto words = words_of_command(line.substr(begin, end - begin));
+  return is_place_of(words.back(), file);
+}
+
 bool is_made_by(const std::vector<std::string>& lines, const std::string& file) {
   const std::string name = std::filesystem::path(file).filename().string();
   const auto is_of_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
   };
-  const auto names = [&](const std::string& line) {
+  const auto makes = [&](const std::string& line) {
     for (std::size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
       const std::size_t end = at + name.size();
-      if ((at == 0 || !is_of_word(line[at - 1])) && (end == line.size() || !is_of_word(line[end])))
-        return true;
+      const bool is_name = (at == 0 || !is_of_word(line[at - 1])) &&
+                           (end == line.size() || (!is_of_word(line[end]) && line[end] != '/'));
+      if (is_name && may_make(line, at, file)) return true;
     }
     return false;
   };
-  return !name.empty() && std::any_of(lines.begin(), lines.end(), names);
+  return !name.empty() && std::any_of(lines.begin(), lines.end(), makes);
 }
 
 // What to write in place of `name`, which cannot be run.
@@ -202,8 +257,7 @@ std::vector<std::pair<std::string, Diagnostic>> problems_of(const spec::JobSpec&
   for (const spec::Part& part : spec::parts_of(spec)) {
     if (auto problem = problem_of(part.job, reach, before))
       problems.emplace_back(words_of(spec, part) + ": ", *std::move(problem));
-    if (!spec.steps.empty())
-      before.insert(before.end(), part.job.command.begin(), part.job.command.end());
+    if (!spec.steps.empty()) before.push_back(join(part.job.command, " "));
   }
   return problems;
 }

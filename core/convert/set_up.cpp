@@ -19,9 +19,11 @@ namespace {
 // A monitor in the background, whose dates are its own.
 bool watches_time_beside(const std::vector<Part>& parts, const Item& item) {
   if (!item.statement->background) return false;
+  Names calls;  // not ./monitor.sh watch, whose process $! is
+  for (const lint::Run* run : item.runs) calls.insert(run->name());
   return watches_time(*item.statement) ||
          std::any_of(parts.begin(), parts.end(), [&](const Part& one) {
-           return meets(one.item.sets.functions, item.words) && watches_time(*one.item.statement);
+           return meets(one.item.sets.functions, calls) && watches_time(*one.item.statement);
          });
 }
 
@@ -67,6 +69,11 @@ std::string first_word_of(const Item& item) {
   return command == nullptr ? "" : first_word(*command);
 }
 
+// shopt -s nullglob
+std::string setting_of_patterns(const Item& item) {
+  return first_word_of(item) == "shopt" ? item.source + "\n" : "";
+}
+
 const std::string* variable_alone(const Part& part) {
   return part.verdict.text.empty() ? only_variable(part.item) : nullptr;
 }
@@ -100,6 +107,19 @@ void add_calls_of_files(const Item& item, const Names& own, Names& calls) {
     if (may_be_of_file(*run) && own.count(run->name()) == 0) calls.insert(run->name());
 }
 
+// What the part's line changes of the set-up's shell; the programs have limits that are options.
+void add_names(const Part& part, SetNames& all) {
+  const SetNames& sets = part.item.sets;
+  if (part.verdict.kind != Verdict::Kind::option)
+    all.limits.insert(sets.limits.begin(), sets.limits.end());
+  all.variables.insert(sets.variables.begin(), sets.variables.end());
+  all.arrays.insert(sets.arrays.begin(), sets.arrays.end());
+  all.functions.insert(sets.functions.begin(), sets.functions.end());
+  all.exported.insert(sets.exported.begin(), sets.exported.end());
+  all.inherited.insert(sets.inherited.begin(), sets.inherited.end());
+  all.changes_folder |= sets.changes_folder;
+}
+
 // Of a line before the first program, if `is_shared`.
 Others others_of(SetUpOf user, bool is_shared) {
   if (user == SetUpOf::step || user == SetUpOf::first_role) return Others::wait;
@@ -126,7 +146,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const Part& part = parts[i];
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
     if (part.ended_at < end || (i < own && is_run_once(part.item))) continue;
-    if (first_word_of(part.item) == "shopt") made.patterns += part.item.source + "\n";
+    made.patterns += setting_of_patterns(part.item);
     made.reads_settings |= reads_settings(part.item);
     if (!begins_with_code(part.item))
       made.text += change_of(set, failures_of_line(part, has_many_nodes), matter);
@@ -142,15 +162,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     made.text += line_of(
         part, has_many_nodes, rendezvous, place, turn, watches_time_beside(parts, part.item));
     if (is_tear_down) add_calls_of_files(part.item, functions, made.of_files);
-    const SetNames& sets = part.item.sets;
-    if (part.verdict.kind != Verdict::Kind::option)
-      made.sets.limits.insert(sets.limits.begin(), sets.limits.end());
-    made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
-    made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());
-    made.sets.functions.insert(sets.functions.begin(), sets.functions.end());
-    made.sets.exported.insert(sets.exported.begin(), sets.exported.end());
-    made.sets.inherited.insert(sets.inherited.begin(), sets.inherited.end());
-    made.sets.changes_folder |= sets.changes_folder;
+    add_names(part, made.sets);
   }
   made.hands_on_code = !is_tear_down && end < parts.size() && takes_code_of_set_up(parts, end);
   if (made.hands_on_code)

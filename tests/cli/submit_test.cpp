@@ -103,12 +103,28 @@ TEST_CASE("a program that the set-up or an earlier step makes may not be there y
   const auto said = [&](const Words& words) {
     return session.dtsubmit(with({"--dry-run"}, words)).err;
   };
-  for (const std::string line :
-       {"gcc a.c -o once", "cat > ./once <<'E'\nE", "cp x/once .", "make && chmod +x 'once'"}) {
+  for (const std::string line : {"gcc a.c -o once",
+                                 "cat > ./once <<'E'\nE",
+                                 "echo '#!/bin/sh' >once",
+                                 "cp x/once . 2>/dev/null || exit 1",
+                                 "mv a.out ./once",
+                                 "cp x/once $PWD",
+                                 "if true; then { make -C x once; }; fi",
+                                 "make && chmod +x 'once'"}) {
     CAPTURE(line);
     CHECK(contains(said({"--setup", line, "--", "./once"}), k_made));
   }
-  for (const std::string line : {"make", "./prepare once.txt", "rm -f sometimes/once-more"}) {
+  for (const std::string line : {"make",
+                                 "./prepare once.txt",
+                                 "module load once",
+                                 "cd once",
+                                 "make -C once/more",
+                                 "# see once",
+                                 "cat once",
+                                 "./once --warm-up",
+                                 "cp once /tmp",
+                                 "source ./once",
+                                 "rm -f sometimes/once-more"}) {
     CAPTURE(line);
     CHECK(contains(said({"--setup", line, "--", "./once"}), k_missing));
   }

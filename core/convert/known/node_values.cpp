@@ -75,30 +75,36 @@ void NodeValues::follow(const shell::Statement& statement) {
 }
 
 void NodeValues::assign(const shell::Assignment& one) {
-  MaybeNodes nodes;
-  bool has_words = one.is_array || this->has_words(one.value);
+  std::optional<Value> value;
   if (one.is_array) {
-    if (one.appends) {
-      const auto before = values_.find(one.name);
-      if (before == values_.end() || !before->second.is_array) return (void)values_.erase(one.name);
-      nodes = before->second.nodes;
-      has_words = before->second.has_words;
-    }
-    for (const Word& word : one.elements) {
-      const MaybeNodes next = nodes_of(word);
-      const Piece* piece = only_piece(word);
-      const bool is_split =
-          piece != nullptr && (!piece->quoted || piece->operation.starts_with("[@]"));
-      has_words = has_words && next && (next->size() == 1 || (is_split && this->has_words(word)));
-      const bool fits = next && (!nodes || nodes->end == next->begin);
-      if (!fits) return (void)values_.erase(one.name);
-      nodes = nodes ? NodeRange{nodes->begin, next->end} : *next;
-    }
+    value = array_of(one);
   } else if (!one.appends && !one.is_element) {
-    nodes = nodes_of(one.value);
+    if (const MaybeNodes nodes = nodes_of(one.value)) value = {*nodes, false, has_words(one.value)};
   }
-  if (!nodes) return (void)values_.erase(one.name);
-  values_[one.name] = {*nodes, one.is_array, has_words};
+  if (!value) return (void)values_.erase(one.name);
+  values_[one.name] = *value;
+}
+
+std::optional<NodeValues::Value> NodeValues::array_of(const shell::Assignment& one) const {
+  std::optional<Value> array;
+  if (one.appends) {
+    const auto before = values_.find(one.name);
+    if (before == values_.end() || !before->second.is_array) return std::nullopt;
+    array = before->second;
+  }
+  for (const Word& word : one.elements) {
+    const MaybeNodes next = nodes_of(word);
+    const bool fits = next && (!array || array->nodes.end == next->begin);
+    if (!fits) return std::nullopt;
+    const Piece* piece = only_piece(word);
+    const bool is_split =
+        piece != nullptr && (!piece->quoted || piece->operation.starts_with("[@]"));
+    const bool is_word = next->size() == 1 || (is_split && has_words(word));
+    if (!array) array = Value{{next->begin, next->begin}, true, true};
+    array->nodes.end = next->end;
+    array->has_words = array->has_words && is_word;
+  }
+  return array;
 }
 
 // mapfile -t NODES < <(scontrol show hostnames)

@@ -63,6 +63,7 @@ class NodeValues {
   using MaybeNodes = std::optional<NodeRange>;
 
   void assign(const shell::Assignment& one);
+  [[nodiscard]] std::optional<Value> array_of(const shell::Assignment& one) const;
   void read_lines(const shell::Command& command);
   [[nodiscard]] static bool list_hosts(const shell::Statements& commands);
   [[nodiscard]] bool has_words(const shell::Word& word) const;

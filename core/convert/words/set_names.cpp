@@ -198,8 +198,6 @@ class Collector {
       if (is_declaration(verb) && in_quotes(one.words[i], is_export)) continue;
       const std::string word = literal_of(one.words[i]);
       if (!is_variable_name(word)) {
-        const std::string array = verb == "unset" ? array_of_element(one.words[i]) : "";
-        if (!array.empty()) names_.arrays.insert(array);
         option(one, verb, i);
         continue;
       }
@@ -231,8 +229,10 @@ class Collector {
     return verb == "read" && word.size() > 1 && word[0] == '-' && word.back() == 'a';
   }
 
-  // read -a NAME, printf -v NAME
+  // read -a NAME, printf -v NAME, unset 'NAME[1]'
   void option(const Command& one, const std::string& verb, std::size_t at) {
+    const std::string array = verb == "unset" ? array_of_element(one.words[at]) : "";
+    if (!array.empty()) names_.arrays.insert(array);
     if (at + 1 >= one.words.size()) return;
     const std::string word = literal_of(one.words[at]);
     if (is_option_of_array(verb, word)) names_.arrays.insert(literal_of(one.words[at + 1]));

@@ -324,10 +324,12 @@ TEST_CASE("a loop in the background has the time of each turn") {
     CHECK(made.job_has("date() { command date -d"));
     CHECK_FALSE(made.says(row.line.substr(row.line.find('\n') + 1), "the same in all ranks"));
   }
-  for (const std::string line : {"touch $(date +%F) &",
-                                 "for f in a b; do touch $f.$(date +%F); done &",
-                                 "while read f; do touch $f.$(date +%F); done < list",
-                                 "( touch $(date +%F) ) &"}) {
+  for (const std::string line :
+       {"touch $(date +%F) &",
+        "for f in a b; do touch $f.$(date +%F); done &",
+        "while read f; do touch $f.$(date +%F); done < list",
+        "( touch $(date +%F) ) &",
+        "mon() { while sleep 5; do date; done; }\ntouch mon.$(date +%F) mon &"}) {
     CAPTURE(line);
     const Reduced made = of_nodes(line + "\nsrun ./a\n");
     CHECK_FALSE(made.job_has("unset -f date"));
