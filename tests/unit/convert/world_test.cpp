@@ -216,8 +216,9 @@ TEST_CASE("options of deepspeed become those of torchrun, or are lost") {
             R"(["torchrun", "--module", "--nproc_per_node", "2", "train"])"},
            {"--no_python --module train", R"(["torchrun", "--no_python", "--module", "train"])"},
            {"--num_gpus=$GPUS train.py", "exec torchrun --nproc_per_node=$GPUS train.py"}}) {
-    CAPTURE(options);
-    const Reduced reduced = of_nodes(begin + options + "\n");
+    const std::string text = begin + options + "\n";
+    CAPTURE(text);
+    const Reduced reduced = of_nodes(text);
     CHECK(reduced.made.is_lossless());
     CHECK(reduced.job_has(made));
   }
