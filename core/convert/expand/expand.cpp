@@ -66,20 +66,21 @@ class Expander {
   // other nodes.
   void keep(const Statement& one, const Span& span) {
     const SetNames sets = set_names(one);
-    std::map<std::size_t, const shell::Piece*> counts;
+    std::map<std::size_t, std::pair<std::string, Span>> counts;  // arrays, by where they stand
     if (decides_ && sets.functions.empty() && !has_documents(one))
       each_expansion({one}, [&](const shell::Piece& piece) {
         if (counts_elements(piece) && sets.arrays.count(piece.text) == 0 &&
             nodes_.nodes_of_array(piece.text))
-          counts[piece.span.begin] = &piece;
+          counts[piece.span.begin] = {piece.text, piece.span};
       });
     std::size_t at = span.begin;
-    for (const auto& [begin, piece] : counts) {
-      if (begin < at || piece->span.end > span.end) continue;
+    for (const auto& [begin, count] : counts) {
+      const auto& [array, place] = count;
+      if (begin < at || place.end > span.end) continue;
       made_.script.keep({at, begin});
-      const std::size_t size = nodes_.nodes_of_array(piece->text)->size();
+      const std::size_t size = nodes_.nodes_of_array(array)->size();
       made_.script.insert(size == all_nodes_ ? "${SLURM_NNODES}" : std::to_string(size));
-      at = piece->span.end;
+      at = place.end;
       for (std::size_t i = begin; i < at; ++i) made_.script.drop(i);
     }
     made_.script.keep({at, span.end});
