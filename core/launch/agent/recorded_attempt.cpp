@@ -150,9 +150,8 @@ Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
       plan_.world_size == 1 ? "the rank runs" : fmt::format("all {} ranks run", plan_.world_size),
       rendezvous.master_addr,
       rendezvous.master_port);
-  if (const auto written = write_file(run_.attempt(number_) + "/placement.json",
-                                      plan::to_json(attempt.placements()));
-      !written)
+  const std::string file = run_.attempt(number_) + "/placement.json";
+  if (const auto written = write_file(file, plan::to_json(attempt.placements())); !written)
     log("{}", written.error().message);
   return note({.what = run::RanksStarted{fmt::format("{}, master {} port {}",
                                                      counted(plan_.world_size, "rank"),
@@ -217,7 +216,8 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
     outcome.detail += "; " + trouble;
   }
   const bool works = newest_step(runner).value_or(0) > 0 || has_saved(job_, number_);
-  outcome = run::settle_unseen_gpu(std::move(outcome), run_, works, may_show_more_gpus(job_));
+  const bool may_see_more = may_show_more_gpus(job_, runner.plan());
+  outcome = run::settle_unseen_gpu(std::move(outcome), run_, works, may_see_more);
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   // Only now: settle_completion() would take "saved" for "every rank exited 0", and the run for
   // done if it has reached its last step.

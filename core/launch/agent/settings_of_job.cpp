@@ -105,9 +105,8 @@ bool has_saved_after(const Assignment& job, std::filesystem::file_time_type time
   return !own.has_incomplete && (!own.newest.empty() || run::has_saved_after(job.run, time));
 }
 
-bool may_show_more_gpus(const Assignment& job) {
-  return job.plan.gpu_view == "auto" && may_number_gpus(job.plan) &&
-         script_that_numbers_gpus(job.plan).empty() && !has_missed_gpus(job.run);
+bool may_show_more_gpus(const Assignment& job, const plan::Plan& used) {
+  return job.plan.gpu_view == "auto" && used.gpu_view == "rank" && may_number_gpus(job.plan);
 }
 
 AttemptSettings attempt_settings(const Assignment& job, unsigned number) {

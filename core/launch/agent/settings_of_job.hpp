@@ -20,9 +20,9 @@ namespace dts::launch {
 // True if the program has written a checkpoint after `time`, and none is visibly incomplete.
 [[nodiscard]] bool has_saved_after(const Assignment& job, std::filesystem::file_time_type time);
 
-// True if the ranks of the latest attempt saw their own GPUs only, and those of the next may see
-// all of their node, see --gpu-view. Reads the program's script.
-[[nodiscard]] bool may_show_more_gpus(const Assignment& job);
+// True if the ranks of an attempt saw their own GPUs only, and those of the next may see all of
+// their node, see --gpu-view. `used`: the plan of that attempt's settings. Pure.
+[[nodiscard]] bool may_show_more_gpus(const Assignment& job, const plan::Plan& used);
 
 // The settings of attempt `number` on all nodes of the allocation, with a token of its own and the
 // current time, but without the node's topology and the record of earlier attempts.

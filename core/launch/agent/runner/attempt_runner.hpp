@@ -41,6 +41,8 @@ class AttemptRunner {
   // See Attempt::newest_step().
   [[nodiscard]] std::uint64_t newest_step() const { return attempt_.newest_step(); }
 
+  [[nodiscard]] const plan::Plan& plan() const { return settings_.attempt.plan; }
+
   [[nodiscard]] bool interrupted() const { return interrupts_.count() > 0; }
 
   // True once k_stop_request has arrived, even if the attempt was already ending for another
